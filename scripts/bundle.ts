@@ -40,7 +40,7 @@ const files = await bundleEntries(process.cwd(), {
     "dist/policy/",
     "dist/protocol/pending/options.js",
     "dist/protocol/pending/stream.js",
-    "dist/protocol/timer.js",
+    "dist/internal/deadline-timer.js",
     "dist/schema/files.js",
     "dist/transport/http/files.js",
     "dist/transport/http/streams.js",

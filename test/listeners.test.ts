@@ -80,7 +80,7 @@ describe.each(FAULTS)("a listener that %s", (_how, fault) => {
   test("as onHealth of a transport over a broker is logged, and the others hear of it", async () => {
     const { logger, lines } = keeping()
     const broker = new MemoryBroker()
-    const transport = createBusTransport("test", broker.bus("ann"), { logger })
+    const transport = createBusTransport(broker.bus("ann"), { logger })
     await using map = new PendingRequestMap(transport)
     const heard: (string | undefined)[] = []
     transport.onHealth(fault)

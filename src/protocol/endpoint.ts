@@ -6,8 +6,7 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
-import { PendingTable } from "./pending/table.ts"
-import type { Pending } from "./pending/table.ts"
+import { PendingTable, type Pending } from "./pending/table.ts"
 
 /** The part of an endpoint that only ends with a server have. */
 export interface ServingSide {
@@ -59,10 +58,7 @@ export class Endpoint implements Deliverer {
   }
 
   event(event: unknown, peer?: TransportPeer): void {
-    if (this.#isSound(event)) {
-      this.deliver(event, peer)
-      return
-    }
+    if (this.#isSound(event)) return this.deliver(event, peer)
     this.dropped++
     this.#refuse(event)
     if (this.dropped > 1) return
@@ -105,22 +101,17 @@ export class Endpoint implements Deliverer {
     const { requestId } = event
     switch (event.type) {
       case "call.responded":
-        this.pending.get(requestId)?.responded(event)
-        return
+        return this.pending.get(requestId)?.responded(event)
       case "call.requested":
       case "call.answered":
       case "call.credit":
-        this.serving?.deliver(event, peer)
-        return
+        return this.serving?.deliver(event, peer)
       case "call.completed":
-        this.pending.get(requestId)?.completed(event)
-        return
+        return this.pending.get(requestId)?.completed(event)
       case "call.error":
-        this.pending.get(requestId)?.failed(event)
-        return
+        return this.pending.get(requestId)?.failed(event)
       case "call.progress":
-        this.pending.get(requestId)?.progressed(event)
-        return
+        return this.pending.get(requestId)?.progressed(event)
       case "call.asked":
         // Loaded on use: most calls ask nothing.
         import("./pending/answers.ts").then(

@@ -1,18 +1,15 @@
 import { keyForOthers } from "../core/forwarded-key.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { repeatableLoss } from "../core/error-marks.ts"
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import { answererOf } from "../core/input-requests.ts"
-import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"
 import { addSignalListener, lightSignal, removeSignalListener } from "../internal/signals.ts"
 import type { Logger } from "../internal/logger.ts"
-import { callMapOver } from "./pending/request-map.ts"
+import { callMapOver, type CallLink, type PendingRequestMap } from "./pending/request-map.ts"
 import { endpointOver } from "./pending/requests.ts"
-import type { CallLink, PendingRequestMap } from "./pending/request-map.ts"
 import type { PendingOptions } from "./pending/options.ts"
 import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
@@ -161,7 +158,10 @@ async function listIds(
     const more = page.operations.map((entry) => (entry as ServiceEntry).id)
     if (!isListOf(more, "string")) throw unreadable("services.list")
     ids.push(...more)
-    if (ids.length > MAX_OPERATIONS) throw tooMany()
+    if (ids.length > MAX_OPERATIONS) {
+      const why = `it lists more than ${MAX_OPERATIONS}.`
+      throw notImported("PAYLOAD_TOO_LARGE", "services.list", why)
+    }
     hasMore = page.hasMore === true && more.length > 0
   }
   // Versions that are served side by side have one id.
@@ -180,20 +180,13 @@ function isListOf(value: unknown, type: "object" | "string"): value is unknown[]
   return Array.isArray(value) && value.every((item) => typeof item === type && item !== null)
 }
 
-function unreadable(operationId: string): CallError {
-  return refusal(
-    "EXECUTION_ERROR",
-    `The peer's operations were not imported: the answer of "${operationId}" is invalid. Is the peer served by serveCalls()?`,
-    { operationId },
-  )
+function notImported(code: string, operationId: string, why: string): CallError {
+  return refusal(code, `The peer's operations were not imported: ${why}`, { operationId })
 }
 
-function tooMany(): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
-    `The peer's operations were not imported: it lists more than ${MAX_OPERATIONS}.`,
-    { operationId: "services.list" },
-  )
+function unreadable(operationId: string): CallError {
+  const why = `the answer of "${operationId}" is invalid. Is the peer served by serveCalls()?`
+  return notImported("EXECUTION_ERROR", operationId, why)
 }
 
 function createForwarder(

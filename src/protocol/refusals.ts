@@ -1,5 +1,4 @@
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
 
@@ -24,18 +23,8 @@ export function missing(
 
 export function wrongKind(operationId: string, { type }: OperationSpec): CallError {
   const [right, used] = type === "subscription" ? ["subscribe", "call"] : ["call", "subscribe"]
-  return refusal(
-    "INVALID_OPERATION_TYPE",
-    `"${operationId}" is a ${type}: use ${right}(), not ${used}().`,
-    { operationId, details: { operationId, type } },
-  )
-}
-
-export function overloaded(operationId: string, why: string): CallError {
-  return refusal("OVERLOADED", `"${operationId}" was not called: ${why}. Try again later.`, {
-    operationId,
-    retryAfterMs: 1000,
-  })
+  const message = `"${operationId}" is a ${type}: use ${right}(), not ${used}().`
+  return refusal("INVALID_OPERATION_TYPE", message, { operationId, details: { operationId, type } })
 }
 
 /** The error of a server that is closing. */
@@ -51,13 +40,5 @@ export function ending(operationId: string, why: CallError, hadStarted: boolean)
   return refusal(why.code, `"${operationId}" has no answer: ${why.message}`, {
     operationId,
     mayHaveExecuted: hadStarted,
-  })
-}
-
-export function unauthenticated(operationId: string, thrown: unknown): CallError {
-  if (isCallError(thrown)) return thrown
-  return refusal("UNAUTHENTICATED", `"${operationId}" was not called: the caller is not known.`, {
-    operationId,
-    cause: thrown,
   })
 }

@@ -1,8 +1,7 @@
 import { checkAccess } from "../core/access.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { shownDeprecation } from "../core/deprecation.ts"
-import { OperationRegistry } from "../engine/registry.ts"
-import type { AnyRegistry, RegistryChange } from "../engine/registry.ts"
+import { OperationRegistry, type AnyRegistry, type RegistryChange } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 
@@ -39,18 +38,11 @@ export function servicesOf(registry: AnyRegistry): OperationRegistry {
 }
 
 function listOf(registry: AnyRegistry): AnyOperation {
-  return builtIn(
-    "list",
-    "query",
-    "Lists the operations that the caller may call",
-    {
-      type: "object",
-      properties: {
-        after: { type: "string" },
-        limit: { type: "integer", minimum: 1, maximum: PAGE_SIZE },
-      },
-    },
-    (input, { identity }) => {
+  const limits = { type: "integer", minimum: 1, maximum: PAGE_SIZE }
+  return {
+    ...builtIn("list", "query", "Lists the operations that the caller may call"),
+    inputSchema: { type: "object", properties: { after: { type: "string" }, limit: limits } },
+    handler: (input: unknown, { identity }: OperationContext) => {
       const { after = "", limit = PAGE_SIZE } = (input ?? {}) as { after?: string; limit?: number }
       const ids = registry
         .getAllSpecs()
@@ -61,20 +53,15 @@ function listOf(registry: AnyRegistry): AnyOperation {
       const operations = ids.slice(0, limit)
       return { operations, hasMore: ids.length > operations.length }
     },
-  )
+  }
 }
 
 function schemaOf(registry: AnyRegistry): AnyOperation {
-  return builtIn(
-    "schema",
-    "query",
-    "Returns the specs of operations by their ids",
-    {
-      type: "object",
-      properties: { ids: { type: "array", items: { type: "string" }, maxItems: PAGE_SIZE } },
-      required: ["ids"],
-    },
-    (input, { identity }) => {
+  const list = { type: "array", items: { type: "string" }, maxItems: PAGE_SIZE }
+  return {
+    ...builtIn("schema", "query", "Returns the specs of operations by their ids"),
+    inputSchema: { type: "object", properties: { ids: list }, required: ["ids"] },
+    handler: (input: unknown, { identity }: OperationContext) => {
       const { ids } = input as { readonly ids: readonly string[] }
       const specs: OperationSpec[] = []
       let size = 0
@@ -93,17 +80,16 @@ function schemaOf(registry: AnyRegistry): AnyOperation {
       }
       return { specs, rest: [] }
     },
-  )
+  }
 }
 
 function changesOf(registry: AnyRegistry): AnyOperation {
-  return builtIn(
-    "changes",
-    "subscription",
-    "Reports operations that are added, changed or removed",
-    {},
-    (_input, { identity, signal }) => changes(registry, identity, signal),
-  )
+  return {
+    ...builtIn("changes", "subscription", "Reports operations that are added, changed or removed"),
+    inputSchema: {},
+    handler: (_input: unknown, { identity, signal }: OperationContext) =>
+      changes(registry, identity, signal),
+  }
 }
 
 async function* changes(
@@ -141,24 +127,15 @@ async function* changes(
   }
 }
 
-function builtIn(
+function builtIn<TType extends OperationSpec["type"]>(
   name: string,
-  type: OperationSpec["type"],
+  type: TType,
   description: string,
-  inputSchema: object,
-  handler: (input: unknown, context: OperationContext) => unknown,
-): AnyOperation {
+): Omit<OperationSpec, "inputSchema"> & { readonly type: TType } {
   return {
-    namespace: "services",
-    name,
-    version: "1.0.0",
-    type,
-    description,
-    inputSchema: inputSchema,
-    outputSchema: {},
+    ...{ namespace: "services", name, version: "1.0.0", type, description, outputSchema: {} },
     accessControl: { requiredScopes: [] },
     annotations: { readOnly: true },
-    handler,
   }
 }
 

@@ -3,23 +3,13 @@ import { hasMethods } from "../internal/options.ts"
 /** Watches whether code can run; returns a function that stops watching. */
 export type WatchLifecycle = (suspended: () => void, resumed: () => void) => () => void
 
-/** The used part of a page's global object. */
-interface PageGlobal {
-  addEventListener(type: string, listener: () => void, options: { readonly capture: boolean }): void
-  removeEventListener(
-    type: string,
-    listener: () => void,
-    options: { readonly capture: boolean },
-  ): void
-}
-
 /**
  * Watches the page: it is suspended when it is left, enters the back/forward cache or is frozen.
  *
  * `undefined` where there is no page, as in workers and in Node.
  */
 export function pageLifecycle(): WatchLifecycle | undefined {
-  const page = globalThis as unknown as PageGlobal
+  const page: EventTarget = globalThis
   if (!("document" in page) || !hasMethods(page, ["addEventListener", "removeEventListener"])) {
     return undefined
   }

@@ -1,13 +1,12 @@
 import { Closable } from "../internal/closable.ts"
-import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { decodeCallEvent, encodeCallEvent } from "../core/event-codec.ts"
 import type { CallEvent } from "../core/events.ts"
-import { refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import { reasonOf } from "../internal/message-text.ts"
-import { HAS_FILE, withOwnBytes } from "./own-bytes.ts"
+import { isFileLike } from "../schema/files.ts"
+import { isPlainObject } from "../internal/guards.ts"
 import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 
 /** A port between threads: a `Worker`, a `MessagePort`, `parentPort`, `self`. */
@@ -63,19 +62,13 @@ export function createWorkerTransport(
   return new PortTransport(port, options)
 }
 
-/** Methods that only some ports have. */
-interface AnyPort extends PortLike {
-  start?(): void
-  close?(): void
-  terminate?(): unknown
-}
-
 class PortTransport extends Closable implements WorkerTransport {
   readonly isTrusted: boolean
   readonly isOneApplication = true
   readonly surface = "worker"
   readonly carriesQuestions = true
-  readonly #port: AnyPort
+  /** With methods that only some ports have. */
+  readonly #port: PortLike & { start?(): void; close?(): void; terminate?(): unknown }
   readonly #terminates: boolean
   readonly #listeners: (readonly [type: string, listener: (value: unknown) => void])[] = []
   #receiver: TransportReceiver | undefined
@@ -152,10 +145,7 @@ class PortTransport extends Closable implements WorkerTransport {
   }
 
   #onMessage(message: unknown): void {
-    if (!Array.isArray(message)) {
-      this.#onItem(message)
-      return
-    }
+    if (!Array.isArray(message)) return this.#onItem(message)
     for (const item of message as unknown[]) this.#onItem(item)
   }
 
@@ -204,16 +194,10 @@ class PortTransport extends Closable implements WorkerTransport {
 }
 
 function unavailable(what: string, cause?: unknown, mayHaveExecuted = false): CallError {
-  return refusal(
-    "UNAVAILABLE",
-    `The thread at the other end ${what}. To continue, start a worker and create a new transport for it.`,
-    {
-      mayHaveExecuted,
-      // Another worker may run it; this transport never will.
-      retryable: !mayHaveExecuted,
-      ...(cause === undefined ? {} : { cause }),
-    },
-  )
+  const message = `The thread at the other end ${what}. To continue, start a worker and create a new transport for it.`
+  // Another worker may run it; this transport never will.
+  const terms = { mayHaveExecuted, retryable: !mayHaveExecuted }
+  return refusal("UNAVAILABLE", message, cause === undefined ? terms : { ...terms, cause })
 }
 
 function uncloned(event: CallEvent, cause: unknown): CallError {
@@ -221,15 +205,58 @@ function uncloned(event: CallEvent, cause: unknown): CallError {
   const { requestId } = event
   if (event.type === "call.requested") {
     const { operationId } = event
-    return refusal(
-      "VALIDATION_ERROR",
-      `Input for "${operationId}" cannot be sent to another thread: ${reason} Send plain data.`,
-      { cause, requestId, operationId },
-    )
+    const message = `Input for "${operationId}" cannot be sent to another thread: ${reason} Send plain data.`
+    return refusal("VALIDATION_ERROR", message, { cause, requestId, operationId })
   }
-  return refusal(
-    "EXECUTION_ERROR",
-    `The result of request "${requestId}" cannot be sent to another thread: ${reason} Return plain data.`,
-    { cause, requestId },
-  )
+  const message = `The result of request "${requestId}" cannot be sent to another thread: ${reason} Return plain data.`
+  return refusal("EXECUTION_ERROR", message, { cause, requestId })
+}
+
+// Deeper values are left as they are; the receiver validates them.
+const MAX_DEPTH = 512
+
+/** Thrown for a file: threads would lose its name, and cannot be sent a stream. */
+const HAS_FILE: unique symbol = Symbol("an event with a file")
+
+/**
+ * Copies views of shared buffers in an event. Throws `HAS_FILE` if there is a file in it.
+ *
+ * A structured clone of a view contains the whole buffer behind it. Node allocates small buffers from a shared pool,
+ * and a thread that runs foreign code must not see the rest of that pool.
+ */
+function withOwnBytes(event: CallEvent): CallEvent {
+  if (event.type === "call.requested") {
+    const input = owned(event.input, 0)
+    return input === event.input ? event : { ...event, input }
+  }
+  if (event.type === "call.responded") {
+    const data = owned(event.output.data, 0)
+    return data === event.output.data ? event : { ...event, output: { ...event.output, data } }
+  }
+  return event
+}
+
+function owned(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value
+  if (value instanceof Uint8Array) {
+    return value.byteLength === value.buffer.byteLength ? value : Uint8Array.from(value)
+  }
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined
+    for (const [at, item] of value.entries()) {
+      const own = owned(item, depth + 1)
+      if (own !== item) (copy ??= [...(value as unknown[])])[at] = own
+    }
+    return copy ?? value
+  }
+  if (!isPlainObject(value)) {
+    if (isFileLike(value)) throw HAS_FILE
+    return value
+  }
+  let changed: [string, unknown][] | undefined
+  for (const [key, item] of Object.entries(value)) {
+    const own = owned(item, depth + 1)
+    if (own !== item) (changed ??= []).push([key, own])
+  }
+  return changed === undefined ? value : Object.fromEntries([...Object.entries(value), ...changed])
 }

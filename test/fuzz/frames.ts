@@ -336,7 +336,7 @@ class BusLink implements AsyncDisposable {
 
   #transport(name: string): Transport {
     const bus = new TamperedBus(this.#broker, "anyone", `${name}${++this.#made}`, this.#tampering)
-    return createBusTransport("createBusTransport", bus, { ...quiet })
+    return createBusTransport(bus, { ...quiet })
   }
 }
 

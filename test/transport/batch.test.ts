@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { Batch } from "../../src/transport/websocket/batch.ts"
+import { Batch } from "../../src/transport/batch.ts"
 import { nextTurn } from "./recorder.ts"
 
 function batchOf(limit: number): { batch: Batch<string>; flushed: string[][] } {
   const flushed: string[][] = []
-  const batch = new Batch<string>({ limit, flush: (items) => flushed.push(items) })
+  const batch = new Batch<string>(limit, (items) => flushed.push(items))
   return { batch, flushed }
 }
 
@@ -48,12 +48,9 @@ describe("Batch", () => {
 
   test("what is added while it is sent goes with the next one", async () => {
     const flushed: number[][] = []
-    const batch: Batch<number> = new Batch<number>({
-      limit: 100,
-      flush(items) {
-        flushed.push(items)
-        if (flushed.length < 3) batch.add(flushed.length, 1)
-      },
+    const batch: Batch<number> = new Batch<number>(100, (items) => {
+      flushed.push(items)
+      if (flushed.length < 3) batch.add(flushed.length, 1)
     })
 
     batch.add(0, 1)

@@ -25,7 +25,7 @@ export const EACH_BUS: readonly (readonly [string, () => Promise<TestBus>])[] = 
 function inMemory(hasQueues: boolean): TestBus {
   const broker = new MemoryBroker({ hasQueues })
   return {
-    transport: () => createBusTransport("test", broker.bus("ann"), options),
+    transport: () => createBusTransport(broker.bus("ann"), options),
     [Symbol.asyncDispose]: async () => undefined,
   }
 }

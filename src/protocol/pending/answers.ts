@@ -25,19 +25,10 @@ const asked = new WeakMap<Pending, { last: number; open: number; readonly time: 
 
 const UNAVAILABLE = /^.* asks its caller for input, and this caller (could not answer: )?/
 
-/** Passes a question to the caller that it is for. */
-export function deliverQuestion(endpoint: Endpoint, event: CallAskedEvent): void {
+/** Lets the caller answer a question of the peer, or reports that it cannot be answered. Never rejects. */
+export async function deliverQuestion(endpoint: Endpoint, event: CallAskedEvent): Promise<void> {
   const request = endpoint.pending.get(event.requestId)
-  // Never rejects.
-  if (request !== undefined) void answerQuestion(endpoint, request, event)
-}
-
-/** Answers a question of the peer, or reports that it cannot be answered. */
-async function answerQuestion(
-  endpoint: Endpoint,
-  request: Pending,
-  event: CallAskedEvent,
-): Promise<void> {
+  if (request === undefined) return
   const { requestId, options } = request
   const { question } = event
   const { clock } = endpoint.settings

@@ -14,8 +14,8 @@ export class PendingCall extends PendingRequest {
   responded(event: CallRespondedEvent): void {
     if (event.seq !== undefined) {
       const why = "is a stream: use subscribe(), not call()."
-      this.leave(this.error("INVALID_OPERATION_TYPE", why), "A single response was expected.")
-      return
+      const error = this.error("INVALID_OPERATION_TYPE", why)
+      return this.leave(error, "A single response was expected.")
     }
     this.arrive(event.output)
   }

@@ -1,6 +1,5 @@
 import { optionsIssue } from "../../engine/options.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { OPERATION_ID_LENGTH } from "../../core/spec-schemas.ts"
 import { typeName } from "../../internal/message-text.ts"
 import type { CallOptions } from "../../core/types.ts"
@@ -43,10 +42,8 @@ export function requestError(
 function checkRequest(id: unknown, options: PendingOptions | undefined): CallError | undefined {
   if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) {
     const got = typeof id === "string" ? `one of ${id.length} characters` : typeName(id)
-    return refusal(
-      "OPERATION_NOT_FOUND",
-      `An operation's id must be a string such as "task.create", got ${got}.`,
-    )
+    const message = `An operation's id must be a string such as "task.create", got ${got}.`
+    return refusal("OPERATION_NOT_FOUND", message)
   }
   if (options === undefined) return undefined
   const issue = optionsIssue(options) ?? checkOwnOptions(options)
@@ -66,11 +63,9 @@ function checkOwnOptions(options: PendingOptions): { path: string; message: stri
   if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
     return { path: "/window", message: "must be a whole number of at least 1" }
   }
-  if (traceparent !== undefined && typeof traceparent !== "string") {
-    return { path: "/traceparent", message: `must be a string, got ${typeName(traceparent)}` }
-  }
-  if (version !== undefined && typeof version !== "string") {
-    return { path: "/version", message: `must be a string, got ${typeName(version)}` }
+  for (const [name, value] of Object.entries<unknown>({ traceparent, version })) {
+    if (value === undefined || typeof value === "string") continue
+    return { path: `/${name}`, message: `must be a string, got ${typeName(value)}` }
   }
   return undefined
 }

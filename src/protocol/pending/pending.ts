@@ -9,15 +9,13 @@ import type {
 import { NotReady } from "../../core/not-ready.ts"
 import { snapshot } from "../../core/plain-json.ts"
 import { mintNumber, requestIdOf } from "../../engine/ids.ts"
-import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError, CallErrorOptions } from "../../core/errors.ts"
+import { isCallError, refusal, type CallError, type CallErrorOptions } from "../../core/errors.ts"
 import { toWallTime, wallTimeOf } from "../../internal/clock.ts"
 import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import { markForwarded, markInternal } from "../../core/error-marks.ts"
 import { addSignalListener, removeSignalListener } from "../../internal/signals.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
-import { CALLER_LEFT } from "../endpoint.ts"
-import type { Endpoint } from "../endpoint.ts"
+import { CALLER_LEFT, type Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "./table.ts"
 import { requestEvent } from "./request-event.ts"
 import type { PendingOptions } from "./options.ts"
@@ -62,19 +60,17 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const { endpoint, options } = this
     const deadline = options?.deadline
     if (endpoint.isClosed) {
-      this.fail(this.error("UNAVAILABLE", "was not called: the call protocol is closed.", NOT_SENT))
-      return
+      const what = "was not called: the call protocol is closed."
+      return this.fail(this.error("UNAVAILABLE", what, NOT_SENT))
     }
     const signal = options?.signal
     if (signal?.aborted === true) {
-      const cause: unknown = signal.reason
-      this.fail(this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }))
-      return
+      const terms = { ...NOT_SENT, cause: signal.reason as unknown }
+      return this.fail(this.error("ABORTED", "was aborted before it began.", terms))
     }
     this.#resolveTimeout(deadline)
     if (this.#timeout <= 0) {
-      this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
-      return
+      return this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
     }
     endpoint.pending.add(this)
     this.#sent = 1
@@ -83,7 +79,9 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     else endpoint.deadlines.add(this)
     if (signal !== undefined) addSignalListener(signal, this)
     const sharedDeadline = endpoint.link.isLocal === true ? deadline : undefined
-    const timeout = sharedDeadline === undefined ? this.#timeoutForPeer(deadline) : undefined
+    // The peer gets no timeout if the caller set none.
+    const isStated = (deadline ?? options?.timeout) !== undefined || Number.isFinite(this.#timeout)
+    const timeout = sharedDeadline === undefined && isStated ? this.#timeout : undefined
     const event = requestEvent(this, input, sharedDeadline, timeout, options)
     endpoint.sending = this
     this.#send(window === undefined ? event : { ...event, window })
@@ -128,20 +126,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
   expire(): void {
     const { operationId, requestId } = this
-    const { clock } = this.endpoint.settings
-    this.leave(
-      refusal(
-        "TIMEOUT",
-        `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`,
-        {
-          operationId,
-          requestId,
-          details: { deadline: toWallTime(clock, this.due()) },
-          ...this.#deliveryStatus(),
-        },
-      ),
-      "The deadline passed.",
-    )
+    const message = `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`
+    const details = { deadline: toWallTime(this.endpoint.settings.clock, this.due()) }
+    const terms = { operationId, requestId, details, ...this.#deliveryStatus() }
+    this.leave(refusal("TIMEOUT", message, terms), "The deadline passed.")
   }
 
   /**
@@ -160,22 +148,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     this.#deadline = settings.clock.now() + this.#timeout
   }
 
-  /** The timeout that is sent to the peer, in milliseconds; `undefined` when the caller set none. */
-  #timeoutForPeer(deadline: number | undefined): number | undefined {
-    const isStated =
-      deadline !== undefined ||
-      this.options?.timeout !== undefined ||
-      this.#timeout !== Number.POSITIVE_INFINITY
-    return isStated ? this.#timeout : undefined
-  }
-
   /** The caller's signal fired. */
   handleEvent(): void {
     const cause: unknown = this.options?.signal?.reason
-    this.leave(
-      this.error("ABORTED", "was aborted.", { cause, ...this.#executionOptions() }),
-      undefined,
-    )
+    this.leave(this.error("ABORTED", "was aborted.", { cause, ...this.#executionOptions() }))
   }
 
   abort(reason?: string): void {
@@ -200,17 +176,14 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   /** Ends it here, and aborts it at the peer. */
-  leave(error: CallError, reason: string | undefined): void {
+  leave(error: CallError, reason?: string): void {
     if (this.isOver) return
     const { endpoint, requestId, served } = this
     this.end(error)
     if (served !== undefined) served.abort(reason ?? CALLER_LEFT)
     if (served !== undefined || this.#sent === 0) return
-    endpoint.trySend(
-      reason === undefined
-        ? { type: "call.aborted", requestId }
-        : { type: "call.aborted", requestId, reason },
-    )
+    const event = { type: "call.aborted", requestId } as const
+    endpoint.trySend(reason === undefined ? event : { ...event, reason })
   }
 
   fail(error: CallError): void {

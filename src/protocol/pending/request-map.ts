@@ -1,21 +1,18 @@
-import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import { errorEvent } from "../../core/error-event.ts"
 import type { CallRespondedEvent } from "../../core/events.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { isCallEvent } from "../../core/is-event.ts"
-import { isResponseEnvelope } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { isResponseEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
 import { reasonOf, typeName } from "../../internal/message-text.ts"
 import type { Transport } from "../transport.ts"
 import { Endpoint } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
 import { servingOf } from "../serving.ts"
 import { StreamRequest } from "./call.ts"
-import { requestError } from "./options.ts"
-import type { PendingOptions } from "./options.ts"
+import { requestError, type PendingOptions } from "./options.ts"
 import {
   endpointOver,
   linkOf,
@@ -68,10 +65,8 @@ export class PendingRequestMap {
       )
     }
     const { link } = this.#endpoint
-    const event: CallRespondedEvent =
-      seq === undefined
-        ? { type: "call.responded", requestId, output }
-        : { type: "call.responded", requestId, output, seq }
+    const about = { type: "call.responded", requestId, output } as const
+    const event: CallRespondedEvent = seq === undefined ? about : { ...about, seq }
     try {
       link.send(event)
     } catch (thrown) {
@@ -87,11 +82,8 @@ export class PendingRequestMap {
 
   /** Ends a stream; `seq` is the number of its items. */
   complete(requestId: string, seq?: number): void {
-    this.#endpoint.link.send(
-      seq === undefined
-        ? { type: "call.completed", requestId }
-        : { type: "call.completed", requestId, seq },
-    )
+    const event = { type: "call.completed", requestId } as const
+    this.#endpoint.link.send(seq === undefined ? event : { ...event, seq })
   }
 
   /** Answers a request with an error: a `CallError`, or its code and message. */
@@ -113,18 +105,12 @@ export class PendingRequestMap {
   abort(requestId: string, reason?: string): void {
     const { requests } = servingOf(this.#endpoint)
     const waiting = this.#endpoint.pending.get(requestId)
-    if (waiting !== undefined) {
-      waiting.abort(reason)
-      return
-    }
+    if (waiting !== undefined) return waiting.abort(reason)
     const working = requests.get(requestId)
     if (working === undefined) return
     working.abort(reason ?? "The call was aborted.")
-    this.#endpoint.trySend(
-      reason === undefined
-        ? { type: "call.aborted", requestId }
-        : { type: "call.aborted", requestId, reason },
-    )
+    const event = { type: "call.aborted", requestId } as const
+    this.#endpoint.trySend(reason === undefined ? event : { ...event, reason })
   }
 
   /** The number of pending calls and streams. */

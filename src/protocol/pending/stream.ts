@@ -7,10 +7,9 @@ import { snapshot } from "../../core/plain-json.ts"
 import { Resumption } from "../../core/resume.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
 import type { StreamConsumer, StreamRequest } from "./call.ts"
-import { requestError } from "./options.ts"
-import type { PendingOptions } from "./options.ts"
+import { requestError, type PendingOptions } from "./options.ts"
 import type { PendingSubscription } from "./requests.ts"
-import { EndpointTimer } from "../timer.ts"
+import { DeadlineTimer } from "../../internal/deadline-timer.ts"
 
 export { requestError } from "./options.ts"
 
@@ -52,7 +51,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   #resumedAfter = 0
   readonly #resumption = new Resumption()
   /** Runs until the stream is resumed. */
-  readonly #pause: EndpointTimer
+  readonly #pause: DeadlineTimer
   /** The number of the last item that the peer may send. */
   #granted: number
   /** Items taken since the peer last got credit. */
@@ -61,7 +60,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   /** The error that ended the stream, until `next` reports it. */
   #error: CallError | undefined
   /** Runs while an item is awaited; every item restarts it. */
-  readonly #idle: EndpointTimer | undefined
+  readonly #idle: DeadlineTimer
   readonly #idleTimeout: number
 
   constructor(request: StreamRequest, input: unknown, options: PendingOptions | undefined) {
@@ -72,11 +71,9 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
     this.#granted = this.#window
-    this.#pause = new EndpointTimer(endpoint, () => this.#resume())
+    this.#pause = new DeadlineTimer(endpoint.deadlines, () => this.#resume())
     this.#idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
-    if (this.#idleTimeout !== Number.POSITIVE_INFINITY) {
-      this.#idle = new EndpointTimer(endpoint, () => this.#idled())
-    }
+    this.#idle = new DeadlineTimer(endpoint.deadlines, () => this.#idled())
   }
 
   [Symbol.asyncIterator](): this {
@@ -125,8 +122,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     // A duplicate: the first one counts.
     if (seq <= this.#seq) return
     if (seq !== this.#seq + 1) {
-      this.#lose(`item ${this.#seq + 1} is missing (item ${seq} came)`)
-      return
+      return this.#lose(`item ${this.#seq + 1} is missing (item ${seq} came)`)
     }
     this.#seq = seq
     this.#resumption.received()
@@ -135,26 +131,21 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
         const why = `sends more than the ${this.#window} items it was granted.`
-        this.#request.leave(
-          this.#request.error("SLOW_CONSUMER", why),
-          "More items came than were granted.",
-        )
-        return
+        const error = this.#request.error("SLOW_CONSUMER", why)
+        return this.#request.leave(error, "More items came than were granted.")
       }
       this.#items.push(event.output)
       return
     }
-    if (this.#idle !== undefined) this.#restartIdle()
+    if (this.#waiters.length === 0) this.#idle.stop()
+    else this.#startIdle()
     waiter.resolve({ done: false, value: event.output })
     this.#grant()
   }
 
   completed(event: CallCompletedEvent): void {
     const seq = event.seq === undefined ? this.#seq : this.#resumedAfter + event.seq
-    if (seq !== this.#seq) {
-      this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
-      return
-    }
+    if (seq !== this.#seq) return this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
     const waiters = this.#takeWaiters()
     this.#request.finish()
     for (const { resolve } of waiters) resolve(DONE)
@@ -172,7 +163,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   }
 
   finished(): void {
-    this.#idle?.stop()
+    this.#idle.stop()
     this.#pause.stop()
   }
 
@@ -224,22 +215,16 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     this.#request.leave(this.#request.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
   }
 
-  #restartIdle(): void {
-    if (this.#waiters.length === 0) this.#idle?.stop()
-    else this.#startIdle()
-  }
-
   #startIdle(): void {
-    if (this.#idle === undefined) return
+    if (this.#idleTimeout === Number.POSITIVE_INFINITY) return
     this.#idle.start(this.#request.endpoint.settings.clock.now() + this.#idleTimeout)
   }
 
   #idled(): void {
-    const idleTimeout = this.#idleTimeout
+    const details = { idleTimeout: this.#idleTimeout }
+    const what = `sent nothing for ${this.#idleTimeout} ms.`
     this.#request.leave(
-      this.#request.error("TIMEOUT", `sent nothing for ${idleTimeout} ms.`, {
-        details: { idleTimeout },
-      }),
+      this.#request.error("TIMEOUT", what, { details }),
       "No item arrived in time.",
     )
   }

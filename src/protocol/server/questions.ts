@@ -3,18 +3,16 @@ import { isRecord } from "../../internal/guards.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
-/** A question that waits for its answer. */
-interface OpenQuestion {
-  readonly resolve: (response: InputResponse) => void
-  readonly reject: (error: Error) => void
-}
-
 /** The questions of a served request to its caller. */
 export class Questions {
   readonly #requestId: string
   readonly #operationId: string
   readonly #send: (event: CallAskedEvent) => void
-  readonly #open = new Map<number, OpenQuestion>()
+  /** Questions that wait for their answers. */
+  readonly #open = new Map<
+    number,
+    { resolve(response: InputResponse): void; reject(error: Error): void }
+  >()
   #asked = 0
 
   /** `send` throws if an event cannot be sent. */

@@ -1,20 +1,16 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
-import { ERROR_REPORTING, Failures, loggerOf } from "../../engine/failures.ts"
-import type { ErrorReporting } from "../../engine/failures.ts"
+import { ERROR_REPORTING, Failures, loggerOf, type ErrorReporting } from "../../engine/failures.ts"
 import type { CallError } from "../../core/errors.ts"
 import { isCallEvent } from "../../core/is-event.ts"
-import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { AccountOf } from "./account.ts"
-import { callMapOver, PendingRequestMap } from "../pending/request-map.ts"
+import { callMapOver, PendingRequestMap, type CallLink } from "../pending/request-map.ts"
 import { endpointOver } from "../pending/requests.ts"
 import { servingOf } from "../serving.ts"
-import type { CallLink } from "../pending/request-map.ts"
-import { RequestServer, SERVE_LIMITS } from "./server.ts"
-import type { ResolveIdentity, ServeLimits } from "./server.ts"
+import { RequestServer, SERVE_LIMITS, type ResolveIdentity, type ServeLimits } from "./server.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
 /** Options of `buildCallHandler`. */
@@ -155,13 +151,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
 }
 
 function serverOf(
-  options: ServeLimits &
-    ErrorReporting & {
-      readonly registry: AnyRegistry
-      readonly resolveIdentity?: ResolveIdentity | undefined
-      readonly accountOf?: AccountOf | undefined
-      readonly logger?: Logger | undefined
-    },
+  options: ServeCallsOptions,
   callMap: PendingRequestMap,
   name: string,
 ): RequestServer {

@@ -5,12 +5,9 @@ import type { CallAnsweredEvent, CallRequestedEvent } from "../../core/events.ts
 import type { Failures } from "../../engine/failures.ts"
 import { changedError } from "../../core/error-marks.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
-import { outerOf } from "../../core/outer-call.ts"
-import type { OuterCall } from "../../core/outer-call.ts"
-import { watchResume } from "../../core/resume.ts"
-import type { WatchedResume } from "../../core/resume.ts"
+import { outerOf, type OuterCall } from "../../core/outer-call.ts"
+import { watchResume, type WatchedResume } from "../../core/resume.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
@@ -23,7 +20,7 @@ import type { Pending, Served } from "../pending/table.ts"
 import { PendingCall } from "../pending/call.ts"
 import { Questions } from "./questions.ts"
 import type { Serving } from "../serving.ts"
-import { EndpointTimer } from "../timer.ts"
+import { DeadlineTimer } from "../../internal/deadline-timer.ts"
 import { fromWallTime } from "../../internal/clock.ts"
 
 /** The server of a request, as the request sees it. */
@@ -148,8 +145,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   runCall(registry: AnyRegistry): void {
     const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
     if (own.executeInto !== undefined) {
-      own.executeInto(this.operationId, this.event.input, this)
-      return
+      return own.executeInto(this.operationId, this.event.input, this)
     }
     registry.execute(this.operationId, this.event.input, this).then(
       (envelope) => this.succeed(envelope),
@@ -215,8 +211,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     if (this.pending instanceof PendingCall) {
       const { pending } = this
       this.#finish()
-      pending.arrive(output)
-      return
+      return pending.arrive(output)
     }
     const { link } = this.host.endpoint
     const room = link.ready?.()
@@ -239,7 +234,10 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   }
 
   #failSending(thrown: unknown): void {
-    this.fail(isCallError(thrown) ? withMayHaveExecuted(thrown) : thrown)
+    const isUnmarked = isCallError(thrown) && !thrown.mayHaveExecuted
+    const terms = { mayHaveExecuted: true, retryable: false }
+    // Its handler has run.
+    this.fail(isUnmarked ? changedError(thrown, terms) : thrown)
   }
 
   #finish(): void {
@@ -263,7 +261,9 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
         ? endpoint.settings.clock.now() + idleTimeout
         : Number.POSITIVE_INFINITY
     const deadline = this.#due ?? Number.POSITIVE_INFINITY
-    const timer = new EndpointTimer(endpoint, () => this.#stalled(idleDeadline < deadline))
+    const timer = new DeadlineTimer(endpoint.deadlines, () =>
+      this.#stalled(idleDeadline < deadline),
+    )
     timer.start(Math.min(deadline, idleDeadline))
     return new Promise((resolve) => {
       this.#wake = () => {
@@ -295,10 +295,4 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
       ...(message !== undefined && { message }),
     })
   }
-}
-
-/** The error for an answer that could not be sent: its handler has run. */
-function withMayHaveExecuted(error: CallError): CallError {
-  if (error.mayHaveExecuted) return error
-  return changedError(error, { mayHaveExecuted: true, retryable: false })
 }

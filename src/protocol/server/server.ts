@@ -13,12 +13,11 @@ import type { Endpoint } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
 import { OperationSlots } from "./operation-slots.ts"
 import { RecentIds } from "../../internal/recent-ids.ts"
-import { closing, ending, missing, overloaded, unauthenticated, wrongKind } from "../refusals.ts"
-import { ServedRequest } from "./served.ts"
-import type { ServedHost } from "./served.ts"
+import { overloaded, unauthenticated } from "../../core/not-called.ts"
+import { closing, ending, missing, wrongKind } from "../refusals.ts"
+import { ServedRequest, type ServedHost } from "./served.ts"
 import { servicesOf } from "../services.ts"
-import { servingOf } from "../serving.ts"
-import type { RequestHandler, Serving } from "../serving.ts"
+import { servingOf, type RequestHandler, type Serving } from "../serving.ts"
 
 /** The sender of a request, as far as the transport knows. */
 export type CallPeer = TransportPeer
@@ -105,13 +104,11 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       !this.#isLoopback &&
       (requests.has(requestId) || this.#recent?.remember(requestId) === false)
     ) {
-      whenOver?.()
-      return
+      return whenOver?.()
     }
     if (this.isClosed || this.isLeaving) {
       this.endpoint.trySend(errorEvent(requestId, closing(event.operationId, false)))
-      whenOver?.()
-      return
+      return whenOver?.()
     }
     const request = new ServedRequest(this, event, whenOver)
     const pending = this.#isLoopback ? this.endpoint.sending : undefined
@@ -123,8 +120,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       const { link } = this.endpoint
       const isTrusted = link.isLocal === true || link.isTrusted === true
       request.identity = (isTrusted ? event.identity : undefined) ?? peer?.identity ?? link.identity
-      this.#admit(request)
-      return
+      return this.#admit(request)
     }
     void this.#identify(request, this.#resolveIdentity, peer)
   }
@@ -237,8 +233,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       if (identified instanceof Promise) request.postpone()
       request.identity = await identified
     } catch (thrown) {
-      request.fail(unauthenticated(request.operationId, thrown))
-      return
+      return request.fail(unauthenticated(request.operationId, thrown))
     }
     if (!request.isOver) this.#admit(request)
   }
@@ -247,20 +242,13 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     const { event, identity, operationId } = request
     const account = this.#accountOf?.(identity)
     const unpaid = account?.charge(1)
-    if (unpaid !== undefined) {
-      request.fail(unpaid)
-      return
-    }
+    if (unpaid !== undefined) return request.fail(unpaid)
     request.account = account
     const spec = this.#specFor(operationId)
-    if (spec === undefined) {
-      request.fail(missing(this.#registry, operationId, identity))
-      return
-    }
+    if (spec === undefined) return request.fail(missing(this.#registry, operationId, identity))
     const isStream = spec.type === "subscription"
     if (event.kind !== undefined && isStream !== (event.kind === "stream")) {
-      request.fail(wrongKind(operationId, spec))
-      return
+      return request.fail(wrongKind(operationId, spec))
     }
     if (isStream) this.#open(request)
     else if (account?.tryEnter(this.#maxInFlight) ?? this.#slots?.tryEnter(operationId) ?? true) {
@@ -276,8 +264,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
 
   #open(request: ServedRequest): void {
     if (!(request.account?.tryStream(this.#maxStreams) ?? this.#streams < this.#maxStreams)) {
-      request.fail(this.#tooManyStreams(request.operationId))
-      return
+      return request.fail(this.#tooManyStreams(request.operationId))
     }
     request.place = "streams"
     this.#streams++
@@ -289,10 +276,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     const { account } = request
     const hasRoom =
       account?.enqueue(request, this.#maxInFlight, this.#maxQueued) ?? this.#slots?.enqueue(request)
-    if (hasRoom === false) {
-      request.fail(this.#tooManyCalls(request.operationId))
-      return
-    }
+    if (hasRoom === false) return request.fail(this.#tooManyCalls(request.operationId))
     request.place = "queue"
     request.postpone()
     this.#waiting++

@@ -1,5 +1,4 @@
-import { unwrapOrThrow } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
 import type { Client } from "../client.ts"
 import type {
   OperationKey,
@@ -16,9 +15,7 @@ interface Calls {
   subscribe(id: string, input: unknown, options: CallTerms): AsyncIterable<ResponseEnvelope>
 }
 
-interface CallTerms {
-  readonly signal?: AbortSignal | undefined
-}
+type CallTerms = { readonly signal?: AbortSignal | undefined }
 
 type Given = Readonly<Record<string, unknown>>
 

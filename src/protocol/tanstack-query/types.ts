@@ -41,19 +41,9 @@ type Options<TMade, TGiven> = Made<TMade, NoInfer<TGiven>> & NoInfer<TGiven>
 
 type Made<TMade, TGiven> = Omit<TMade & Failing, keyof TGiven>
 
-interface QueryMade<TOutput> {
+interface QueryMade<TOutput, TContext = QueryContextLike> {
   readonly queryKey: OperationKey
-  readonly queryFn: (context: QueryContextLike) => Promise<TOutput>
-}
-
-interface StreamMade<TOutput> {
-  readonly queryKey: OperationKey
-  readonly queryFn: (context: StreamContextLike) => Promise<TOutput[]>
-}
-
-interface PagesMade<TOutput> {
-  readonly queryKey: OperationKey
-  readonly queryFn: (context: PageContextLike) => Promise<TOutput>
+  readonly queryFn: (context: TContext) => Promise<TOutput>
 }
 
 interface MutationMade<TInput, TOutput> {
@@ -113,11 +103,11 @@ interface QueryOptionsMethod<TInput, TOutput> {
 }
 
 interface StreamedOptionsMethod<TInput, TOutput> {
-  (...args: InputArguments<TInput>): StreamMade<TOutput> & Failing
+  (...args: InputArguments<TInput>): QueryMade<TOutput[], StreamContextLike> & Failing
   <TGiven extends StreamGiven<TOutput> | object>(
     input: TInput,
     options: TGiven,
-  ): Options<StreamMade<TOutput>, Omit<TGiven, "maxItems">>
+  ): Options<QueryMade<TOutput[], StreamContextLike>, Omit<TGiven, "maxItems">>
 }
 
 /** Options for `useQuery`, `useInfiniteQuery` and their kin. */
@@ -129,7 +119,7 @@ export interface QueryOperationUtils<TInput, TOutput> extends KeyUtils {
   infiniteOptions<TPage, TGiven extends PagesGiven<TOutput, TPage>>(
     input: (page: TPage) => TInput,
     options: TGiven & PagesGiven<TOutput, TPage>,
-  ): Options<PagesMade<TOutput>, TGiven>
+  ): Options<QueryMade<TOutput, PageContextLike>, TGiven>
 }
 
 /** Options for `useMutation` and its kin. */

@@ -82,8 +82,6 @@ const SEGMENT: OptionRule = {
   expected: '1 to 64 letters, digits, "-" or "_"',
 }
 
-const LIMIT: OptionRule = { min: 0 }
-
 export const BUS_OPTIONS: OptionsSchema<BusOptions> = {
   user: SEGMENT,
   prefix: SEGMENT,
@@ -92,17 +90,9 @@ export const BUS_OPTIONS: OptionsSchema<BusOptions> = {
   signer: { methods: ["sign"], expected: "what createTicketSigner() returns" },
   verifier: { methods: ["verify"], expected: "what createTicketVerifier() returns" },
   guard: {
-    members: {
-      acceptMs: LIMIT,
-      pingMs: LIMIT,
-      goneMs: LIMIT,
-      silentMs: LIMIT,
-      suspectMs: LIMIT,
-      maxAttempts: LIMIT,
-      retryBudget: LIMIT,
-      callerSilentMs: LIMIT,
-      maxKeptBytes: LIMIT,
-    } satisfies OptionsSchema<GuardOptions>,
+    members: Object.fromEntries(
+      Object.keys(DEFAULTS).map((name) => [name, { min: 0 }]),
+    ) as unknown as OptionsSchema<GuardOptions>,
   },
   logger: "logger",
   clock: "clock",

@@ -1,5 +1,4 @@
-import { deferred } from "../../internal/wait.ts"
-import type { Deferred } from "../../internal/wait.ts"
+import { deferred, type Deferred } from "../../internal/wait.ts"
 
 /** Back pressure: counts what is on its way; beyond a limit senders wait until half of it has arrived. */
 export class Room {

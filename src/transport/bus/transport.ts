@@ -1,9 +1,7 @@
 import type { Clock } from "../../internal/platform.ts"
-import { deferOn, wallTimeOf } from "../../internal/clock.ts"
+import { deferOn, wallTimeOf, systemClock } from "../../internal/clock.ts"
 import type { CallEvent } from "../../core/events.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
-import { systemClock } from "../../internal/clock.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type {
   CallFate,
   ServedOperations,
@@ -11,8 +9,7 @@ import type {
   TransportReceiver,
 } from "../../protocol/transport.ts"
 import { BusCaller } from "./caller/caller.ts"
-import { resolveGuardSettings } from "./options.ts"
-import type { BusOptions } from "./options.ts"
+import { resolveGuardSettings, type BusOptions } from "./options.ts"
 import type { BusStats } from "./stats.ts"
 import type { Bus, MessageOrigin, BusReceiver } from "./types.ts"
 import { BusWorker } from "./worker/worker.ts"
@@ -30,14 +27,9 @@ export interface BusTransport extends Transport {
   stats(): BusStats
 }
 
-/** Creates a transport over a bus. `user` is the function that received the options. */
-export function createBusTransport(
-  user: string,
-  bus: Bus,
-  options: BusOptions,
-  surface = "bus",
-): BusTransport {
-  return new BrokerTransport(user, bus, options, surface)
+/** Creates a transport over a bus. */
+export function createBusTransport(bus: Bus, options: BusOptions, surface = "bus"): BusTransport {
+  return new BrokerTransport(bus, options, surface)
 }
 
 class BrokerTransport implements BusTransport, BusReceiver {
@@ -49,10 +41,8 @@ class BrokerTransport implements BusTransport, BusReceiver {
   readonly #caller: BusCaller
   readonly #worker: BusWorker
   readonly #listeners = new Listeners<string | undefined>()
-  readonly #waiting = new Set<{
-    readonly resolve: () => void
-    readonly reject: (error: CallError) => void
-  }>()
+  /** Called when the broker is connected, or with the reason why it never will be. */
+  #waiting: ((error?: CallError) => void)[] = []
   #receiver: TransportReceiver | undefined
   /** `whenConnected` opened the connection, before there was a receiver. */
   #isAwaited = false
@@ -63,7 +53,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   /** The error that ended the connection for good. */
   #error: CallError | undefined
 
-  constructor(user: string, bus: Bus, options: BusOptions, surface: string) {
+  constructor(bus: Bus, options: BusOptions, surface: string) {
     const { isTrusted = false } = options
     const logger = isolatedLogger(options.logger)
     const clock = turnClock(options.clock ?? systemClock)
@@ -93,12 +83,10 @@ class BrokerTransport implements BusTransport, BusReceiver {
       case "call.requested":
         if (this.#error !== undefined) throw this.#error
         if (this.#unavailable !== undefined) throw this.#unavailable
-        this.#caller.send(event)
-        return
+        return this.#caller.send(event)
       case "call.credit":
       case "call.answered":
-        this.#caller.send(event)
-        return
+        return this.#caller.send(event)
       case "call.aborted":
         if (this.#caller.has(event.requestId)) this.#caller.send(event)
         else this.#worker.send(event)
@@ -131,7 +119,9 @@ class BrokerTransport implements BusTransport, BusReceiver {
       this.#isAwaited = true
       this.#bus.open(this)
     }
-    return new Promise((resolve, reject) => this.#waiting.add({ resolve, reject }))
+    return new Promise((resolve, reject) =>
+      this.#waiting.push((error) => (error === undefined ? resolve() : reject(error))),
+    )
   }
 
   onHealth(listener: (reason: string | undefined) => void): () => void {
@@ -145,7 +135,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
 
   async close(): Promise<void> {
     this.#error ??= refusal("UNAVAILABLE", "The transport was closed.")
-    this.#reject(this.#error)
+    this.#settle(this.#error)
     this.#receiver?.lost(this.#error)
     this.#listeners.clear()
     this.#worker.close()
@@ -175,8 +165,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#caller.connected()
     if (this.#wasLost) this.#receiver?.restored()
     this.#wasLost = false
-    for (const { resolve } of this.#waiting) resolve()
-    this.#waiting.clear()
+    this.#settle()
     this.#notifyHealth(undefined)
   }
 
@@ -190,7 +179,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   failed(error: CallError): void {
     if (this.#error !== undefined) return
     this.#error = error
-    this.#reject(error)
+    this.#settle(error)
     this.#receiver?.lost(error)
     // This also ends held calls.
     this.#caller.close()
@@ -198,9 +187,8 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#notifyHealth(error.message)
   }
 
-  #reject(error: CallError): void {
-    for (const { reject } of this.#waiting) reject(error)
-    this.#waiting.clear()
+  #settle(error?: CallError): void {
+    for (const settle of this.#waiting.splice(0)) settle(error)
   }
 
   #notifyHealth(reason: string | undefined): void {

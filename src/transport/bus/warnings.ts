@@ -4,17 +4,11 @@ import type { Clock } from "../../internal/platform.ts"
 const FIRST_GAP = 10_000
 const MAX_GAP = 600_000
 
-interface WarningState {
-  nextAt: number
-  gap: number
-  suppressed: number
-}
-
 /** Logs a warning once, and then at increasing intervals while its cause lasts. */
 export class Warnings {
   readonly #logger: Logger
   readonly #clock: Clock
-  readonly #states = new Map<string, WarningState>()
+  readonly #states = new Map<string, { nextAt: number; gap: number; suppressed: number }>()
 
   constructor(logger: Logger, clock: Clock) {
     this.#logger = logger

@@ -1,14 +1,13 @@
 // One request to a served registry and what came of it: lines of text, or a `CallError`.
-import { isResponseEnvelope } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { isResponseEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
+import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import { problemError } from "../../core/problem.ts"
 import { retryAfterOf } from "../../http-client/retry-after.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
-import { loadFiles } from "./lazy-files.ts"
+import { NotReady } from "../../core/not-ready.ts"
+import type * as FilesModule from "./files.ts"
 
 /** Headers of every request: fixed, or asked for before each one. */
 export type RequestHeaders = HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
@@ -162,11 +161,8 @@ async function readPieces(
 
 /** The error of an answer, or of an item of a stream, that is longer than the limit. */
 export function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
-    `The answer is longer than ${maxResponseBytes} bytes. Ask for less, or raise maxResponseBytes.`,
-    { mayHaveExecuted: true },
-  )
+  const message = `The answer is longer than ${maxResponseBytes} bytes. Ask for less, or raise maxResponseBytes.`
+  return refusal("PAYLOAD_TOO_LARGE", message, { mayHaveExecuted: true })
 }
 
 /** The path of an operation. */
@@ -246,19 +242,12 @@ async function problemOf(peer: HTTPPeer, response: Response, path: string): Prom
   }
   const where = peer.url + path
   if (status === 0 || (status >= 300 && status < 400)) {
-    return refusal(
-      "UNAVAILABLE",
-      `${where} redirects. Redirects are not followed: use the final address.`,
-      {
-        retryable: false,
-      },
-    )
+    const message = `${where} redirects. Redirects are not followed: use the final address.`
+    return refusal("UNAVAILABLE", message, { retryable: false })
   }
   if (status === 404) {
-    return refusal(
-      "OPERATION_NOT_FOUND",
-      `${where} was answered with 404, and not by a served registry. Check the URL.`,
-    )
+    const message = `${where} was answered with 404, and not by a served registry. Check the URL.`
+    return refusal("OPERATION_NOT_FOUND", message)
   }
   const isBusy = status === 429 || status === 503
   return refusal(CODES[status] ?? "EXECUTION_ERROR", `${where} was answered with ${status}.`, {
@@ -278,4 +267,19 @@ const CODES: Readonly<Record<number, string>> = {
   502: "UNAVAILABLE",
   503: "UNAVAILABLE",
   504: "UNAVAILABLE",
+}
+
+type Files = typeof FilesModule
+
+let files: Files | undefined
+
+/** Loads what only requests and answers with bytes need. */
+export async function loadFiles(): Promise<Files> {
+  return (files ??= await import("./files.ts"))
+}
+
+/** The same if it is already loaded; throws `NotReady` otherwise. */
+export function loadedFiles(): Files {
+  if (files !== undefined) return files
+  throw new NotReady("The module for files was not loaded.", async () => void (await loadFiles()))
 }

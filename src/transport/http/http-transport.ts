@@ -2,8 +2,7 @@
 
 import { errorEvent } from "../../core/error-event.ts"
 import { afterAttempts } from "../../core/error-marks.ts"
-import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { problemError } from "../../core/problem.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
@@ -11,8 +10,7 @@ import { deferOn, systemClock } from "../../internal/clock.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { FILE_PREFERENCE, HEADERS } from "../../internal/headers.ts"
-import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
@@ -27,10 +25,10 @@ import {
   readText,
   resultOf,
   unanswered,
+  loadFiles,
 } from "./exchange.ts"
 import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
 import type { Downloads } from "./files.ts"
-import { loadFiles } from "./lazy-files.ts"
 import { Outgoing } from "./outgoing.ts"
 import type { StreamHost } from "./streams.ts"
 
@@ -92,10 +90,8 @@ export function createHTTPTransport(
   const { location } = globalThis as { readonly location?: { href: string; host: string } }
   const base = validateUrl(url, location?.href)
   if (headers !== undefined && !insecure && isUnencrypted(base) && base.host !== location?.host) {
-    throw refusal(
-      "EGRESS_BLOCKED",
-      `createHTTPTransport(url): ${base.host} has no TLS, so that others could read the headers. Use https, or set insecure: true.`,
-    )
+    const message = `createHTTPTransport(url): ${base.host} has no TLS, so that others could read the headers. Use https, or set insecure: true.`
+    throw refusal("EGRESS_BLOCKED", message)
   }
   // Looked up per call: a browser's must not be called as a method, and tests replace the platform's.
   const fetch: typeof globalThis.fetch =

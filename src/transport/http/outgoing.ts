@@ -1,7 +1,7 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
 import { isPlainJson } from "../../core/plain-json.ts"
 import { outerText } from "../../core/outer-call.ts"
-import { loadedFiles } from "./lazy-files.ts"
+import { loadedFiles } from "./exchange.ts"
 import type { Upload } from "../../http-client/file-bodies.ts"
 
 /** Larger timeouts are not sent, because they have no effect. */
@@ -81,26 +81,14 @@ export class Outgoing {
 
   /** The JSON of an item of a batch; results name its key. */
   itemText(key: number, now: number): string {
-    const {
-      operationId: id,
-      requestId,
-      progress,
-      parentRequestId,
-      policy,
-      idempotencyKey,
-    } = this.event
+    const { operationId: id, requestId, progress, parentRequestId, policy } = this.event
+    const { idempotencyKey } = this.event
     const text = JSON.stringify({
-      id,
-      key,
-      requestId,
+      ...{ id, key, requestId, progress, parentRequestId, policy, idempotencyKey },
       timeoutMs: this.#timeLeft(now),
       binary: this.binary,
-      progress,
       binaryMetadata: this.#binaryMetadata,
-      parentRequestId,
       outer: outerText(this.event),
-      policy,
-      idempotencyKey,
     })
     const metadata = this.#metadata === undefined ? "" : `,"metadata":${this.#metadata}`
     const input = this.input === undefined ? "" : `,"input":${this.input}`

@@ -1,8 +1,7 @@
 // What only streams need: pages load it with the first of them.
 
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { problemError } from "../../core/problem.ts"
 import { Resumption } from "../../core/resume.ts"
@@ -126,11 +125,9 @@ async function readEvents(
   take: (event: StreamEvent) => Promise<void> | void,
 ): Promise<void> {
   if ((response.body as unknown) === undefined) {
-    throw refusal(
-      "UNAVAILABLE",
-      "This platform's fetch cannot read streams. Pass one that can as the option fetch.",
-      { retryable: false },
-    )
+    const message =
+      "This platform's fetch cannot read streams. Pass one that can as the option fetch."
+    throw refusal("UNAVAILABLE", message, { retryable: false })
   }
   const frames = createSseFrameParser(peer.maxResponseBytes)
   let id = ""

@@ -1,20 +1,18 @@
 // A bus over NATS. Reconnecting, subscriptions and subjects are in other files.
 
 import type { Msg, NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { tagOf } from "../../internal/user-tag.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { Bus, MessageOrigin, BusReceiver } from "../bus/types.ts"
-import { isLoopback } from "../bus/broker-safety.ts"
+import type { Bus, BusReceiver } from "../bus/types.ts"
+import { isLoopback, UNKNOWN_ORIGIN } from "../bus/broker.ts"
 import { Warnings } from "../bus/warnings.ts"
-import { NatsLink } from "./link.ts"
-import { Pulse } from "./pulse.ts"
-import type { NatsTarget } from "./servers.ts"
+import { NatsLink, type LinkEvents } from "./link.ts"
+import { Pulse, type PulseEvents } from "./pulse.ts"
+import { versionWarning, type NatsTarget } from "./servers.ts"
 import { Subjects } from "./subjects.ts"
-import { Subscriptions } from "./subscriptions.ts"
-import { versionWarning } from "./version.ts"
+import { Subscriptions, type Listeners } from "./subscriptions.ts"
 
 /** Options of a `NatsBus`. */
 export interface NatsBusParts {
@@ -35,9 +33,11 @@ const MAX_REMEMBERED = 1000
 const encoder = new TextEncoder()
 
 /** A bus over NATS: one connection, callback subscriptions, and no persistence. */
-export class NatsBus implements Bus {
+export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
   readonly address: string
   readonly hasQueues = true
+  isConnected = false
+  maxPayload: number = DEFAULT_MAX_PAYLOAD
   readonly #subjects: Subjects
   readonly #warnings: Warnings
   readonly #link: NatsLink
@@ -49,9 +49,7 @@ export class NatsBus implements Bus {
   readonly #insecure: boolean
   #receiver: BusReceiver | undefined
   #connection: NatsConnection | undefined
-  #isConnected = false
   #isClosed = false
-  #maxPayload = DEFAULT_MAX_PAYLOAD
   /** The error when this user may not subscribe to its inbox, and so cannot receive answers. */
   #inboxDenied: CallError | undefined
   /** The error when this user may not subscribe to announcements; logged with the first request. */
@@ -62,40 +60,9 @@ export class NatsBus implements Bus {
     this.address = tagOf(user) + randomName()
     this.#subjects = new Subjects(prefix, user, this.address)
     this.#warnings = new Warnings(logger, clock)
-    this.#pulse = new Pulse(clock, {
-      silent: () => {
-        this.#warnings.warn("The NATS server does not answer. Calls wait for it", {})
-        this.#down()
-      },
-      alive: () => this.#up(),
-    })
-    this.#link = new NatsLink(from, clock, this.#warnings, {
-      opened: (connection) => this.#opened(connection),
-      restored: () => this.#restored(),
-      lost: (error) => {
-        this.#pulse.stop()
-        this.#down(error)
-      },
-      problem: (error) => this.#onProblem(error),
-      failed: (error) => {
-        this.#down()
-        this.#receiver?.failed(error)
-      },
-    })
-    this.#subscriptions = new Subscriptions(this.#subjects, this.#warnings, {
-      request: (message) => this.#onRequest(message),
-      answer: (message) => this.#onAnswer(message),
-      news: (message) => this.#receiver?.fromWorker(message.string()),
-      denied: (subject) => this.#onDeniedSubscription(subject),
-    })
-  }
-
-  get isConnected(): boolean {
-    return this.#isConnected
-  }
-
-  get maxPayload(): number {
-    return this.#maxPayload
+    this.#pulse = new Pulse(clock, this)
+    this.#link = new NatsLink(from, clock, this.#warnings, this)
+    this.#subscriptions = new Subscriptions(this.#subjects, this.#warnings, this)
   }
 
   ticketRisk(): string | undefined {
@@ -148,12 +115,12 @@ export class NatsBus implements Bus {
   }
 
   ready(): Promise<void> | undefined {
-    return this.#isConnected ? this.#pulse.ready() : undefined
+    return this.isConnected ? this.#pulse.ready() : undefined
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#isConnected = false
+    this.isConnected = false
     this.#subscriptions.end()
     await this.#link.close()
     this.#pulse.stop()
@@ -175,9 +142,9 @@ export class NatsBus implements Bus {
 
   #publish(subject: string, text: string, reply?: string): void {
     const bytes = encoder.encode(text)
-    if (bytes.length > this.#maxPayload) throw tooLarge(bytes.length, this.#maxPayload)
+    if (bytes.length > this.maxPayload) throw tooLarge(bytes.length, this.maxPayload)
     // The sender knows that there is no connection, and resends what matters.
-    if (!this.#isConnected) return
+    if (!this.isConnected) return
     try {
       if (reply === undefined) this.#connection?.publish(subject, bytes)
       else this.#connection?.publish(subject, bytes, { reply })
@@ -187,40 +154,55 @@ export class NatsBus implements Bus {
     this.#pulse.sent(bytes.length)
   }
 
-  #opened(connection: NatsConnection): void {
+  silent(): void {
+    this.#warnings.warn("The NATS server does not answer. Calls wait for it", {})
+    this.#down()
+  }
+
+  alive(): void {
+    if (this.isConnected || this.#isClosed) return
+    this.isConnected = true
+    this.#receiver?.connected()
+  }
+
+  lost(error?: CallError): void {
+    this.#pulse.stop()
+    this.#down(error)
+  }
+
+  failed(error: CallError): void {
+    this.#down()
+    this.#receiver?.failed(error)
+  }
+
+  opened(connection: NatsConnection): void {
     this.#connection = connection
     this.#inboxDenied = undefined
     this.#subscriptions.attach(connection)
     // A connection of the user may still be waiting for its server; its status reports when it is connected.
-    if (connection.info !== undefined) this.#restored()
+    if (connection.info !== undefined) this.restored()
   }
 
-  #restored(): void {
+  restored(): void {
     const connection = this.#connection
     if (connection === undefined) return
-    if (this.#isConnected) this.#down()
-    this.#maxPayload = connection.info?.max_payload ?? this.#maxPayload
+    if (this.isConnected) this.#down()
+    this.maxPayload = connection.info?.max_payload ?? this.maxPayload
     this.#warnOfVersion(connection.info?.version)
-    this.#subscriptions.again()
+    this.#subscriptions.follow()
     this.#inboxDenied = undefined
     this.#pulse.start(() => connection.flush())
-    this.#up()
-  }
-
-  #up(): void {
-    if (this.#isConnected || this.#isClosed) return
-    this.#isConnected = true
-    this.#receiver?.connected()
+    this.alive()
   }
 
   #down(error?: CallError): void {
     if (this.#isClosed) return
-    const isNews = this.#isConnected || error !== undefined
-    this.#isConnected = false
+    const isNews = this.isConnected || error !== undefined
+    this.isConnected = false
     if (isNews || this.#connection === undefined) this.#receiver?.disconnected(undefined, error)
   }
 
-  #onRequest(message: Msg): void {
+  request(message: Msg): void {
     this.#pulse.received()
     const caller = this.#subjects.callerOf(message.subject, message.reply)
     // The receiver counts an empty text as invalid.
@@ -230,13 +212,16 @@ export class NatsBus implements Bus {
     )
   }
 
-  #onAnswer(message: Msg): void {
+  answered(message: Msg): void {
     this.#pulse.received()
     // Headers are read only for empty messages, because reading them is slow.
     if (message.data.length === 0 && message.headers?.code === 503) {
-      this.#receiver?.noResponders(this.#subjects.correlationIdOf(message.subject))
-      return
+      return this.#receiver?.noResponders(this.#subjects.correlationIdOf(message.subject))
     }
+    this.#receiver?.fromWorker(message.string())
+  }
+
+  news(message: Msg): void {
     this.#receiver?.fromWorker(message.string())
   }
 
@@ -247,16 +232,17 @@ export class NatsBus implements Bus {
     if (warning !== undefined) this.#warnings.warn(`${warning}.`, {})
   }
 
-  #onProblem(error: Error): void {
-    if (isViolation(error)) {
-      if (error.operation === "publish") this.#onDeniedPublish(error.subject)
+  problem(error: Error): void {
+    if (error.name === "PermissionViolationError") {
+      const { operation, subject } = error as PermissionViolationError
+      if (operation === "publish") this.#onDeniedPublish(subject)
       return
     }
     this.#warnings.warn(`The NATS server says: ${error.message}`, {})
   }
 
   #onDeniedPublish(subject: string): void {
-    const error = denied("publish", subject)
+    const error = notPermitted("publish", subject)
     this.#warnings.warn(error.message, {})
     for (const [correlationId, to] of this.#requests) {
       if (to !== subject) continue
@@ -265,8 +251,8 @@ export class NatsBus implements Bus {
     }
   }
 
-  #onDeniedSubscription(subject: string): void {
-    const error = denied("subscribe", subject)
+  denied(subject: string): void {
+    const error = notPermitted("subscribe", subject)
     // A user that only serves needs neither answers nor news, and may lack their permission; calls report it.
     if (subject === this.#subjects.inbox) this.#inboxDenied = error
     else if (subject === this.#subjects.news) this.#newsDenied = error
@@ -274,27 +260,16 @@ export class NatsBus implements Bus {
   }
 }
 
-/** The origin of a message with an invalid subject. */
-const UNKNOWN_ORIGIN: MessageOrigin = { user: "", address: "", reply: "", operationId: undefined }
-
-function denied(action: "publish" | "subscribe", subject: string): CallError {
-  return refusal(
-    "ACCESS_DENIED",
+function notPermitted(action: "publish" | "subscribe", subject: string): CallError {
+  const message =
     `The NATS server does not permit this user to ${action} to "${subject}". ` +
-      `Grant it (see "operations nats-permissions"), or check "user" of createNatsTransport().`,
-  )
-}
-
-function isViolation(error: Error): error is PermissionViolationError {
-  return error.name === "PermissionViolationError"
+    `Grant it (see "operations nats-permissions"), or check "user" of createNatsTransport().`
+  return refusal("ACCESS_DENIED", message)
 }
 
 function tooLarge(bytes: number, limit: number): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
-    `A message of ${bytes} bytes exceeds the NATS server's limit of ${limit} bytes. Send less at once, or raise max_payload of the server.`,
-    { details: { bytes, limit } },
-  )
+  const message = `A message of ${bytes} bytes exceeds the NATS server's limit of ${limit} bytes. Send less at once, or raise max_payload of the server.`
+  return refusal("PAYLOAD_TOO_LARGE", message, { details: { bytes, limit } })
 }
 
 /** A random unique name of letters and digits. */

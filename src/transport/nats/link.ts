@@ -1,11 +1,10 @@
 import type * as nats from "@nats-io/transport-node"
 import type { NatsConnection, NodeConnectionOptions, Status } from "@nats-io/transport-node"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { setRef } from "../../internal/defer.ts"
 import { importPeer, MissingPackage } from "../../internal/import-peer.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { backOff } from "../../internal/back-off.ts"
+import { refusedDelay, refusedForNow } from "../bus/broker.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
 import type { Warnings } from "../bus/warnings.ts"
 import { Pace } from "./pace.ts"
@@ -116,10 +115,7 @@ export class NatsLink {
         if (this.#isClosing) return
         refusals = isRefusal(error) ? refusals + 1 : 0
         const failure = permanentFailure(error, refusals, this.#target)
-        if (failure !== undefined && !this.#wasUp) {
-          this.#events.failed(failure)
-          return
-        }
+        if (failure !== undefined && !this.#wasUp) return this.#events.failed(failure)
         // They were accepted before: a rotation of credentials may be in progress.
         this.#reportUnreachable(error, failure)
       }
@@ -174,12 +170,9 @@ export class NatsLink {
     this.#connection = undefined
     this.#events.lost()
     if (this.#userConnection === undefined) return reason ?? new Error("the connection was closed")
-    this.#events.failed(
-      refusal(
-        "UNAVAILABLE",
-        "The connection that you passed to createNatsTransport() is closed. Create a new one, and a new transport.",
-      ),
-    )
+    const message =
+      "The connection that you passed to createNatsTransport() is closed. Create a new one, and a new transport."
+    this.#events.failed(refusal("UNAVAILABLE", message))
     return undefined
   }
 
@@ -202,14 +195,7 @@ export class NatsLink {
   }
 
   #reportUnreachable(error: unknown, failure?: CallError): void {
-    this.#events.lost(
-      failure &&
-        refusal("UNAVAILABLE", `${failure.message} Reconnecting continues.`, {
-          retryable: true,
-          mayHaveExecuted: false,
-          cause: failure,
-        }),
-    )
+    this.#events.lost(failure && refusedForNow(failure))
     const where = this.#target?.servers.join(", ") ?? "the broker"
     const message = `NATS is unreachable at ${where}: ${reasonOf(error)}. Reconnecting`
     this.#warnings.warn(message, {})
@@ -217,9 +203,8 @@ export class NatsLink {
 
   /** Keeps the process alive: a worker must not exit because its broker starts later. */
   async #pause(refusals: number): Promise<void> {
-    // Credentials that were accepted before and are rejected now are retried at increasing intervals.
-    const slowly = refusals < MAX_REFUSALS ? 0 : backOff(1 + refusals - MAX_REFUSALS, 1000, 30_000)
-    await pause(slowly + this.#pace.draw(), { clock: this.#clock, signal: this.#closing.signal })
+    const delay = refusedDelay(refusals - MAX_REFUSALS) + this.#pace.draw()
+    await pause(delay, { clock: this.#clock, signal: this.#closing.signal })
   }
 
   async #atMost(milliseconds: number, promise: Promise<unknown> | undefined): Promise<void> {
@@ -269,12 +254,10 @@ function permanentFailure(
   }
   if (refusals < MAX_REFUSALS) return undefined
   const where = target?.servers.join(", ")
-  return refusal(
-    "UNAUTHENTICATED",
+  const message =
     `NATS at ${where} refuses the credentials of this transport (${reasonOf(error)}). ` +
-      `Check "connect" of createNatsTransport(): user and pass, token, or authenticator.`,
-    { cause: error },
-  )
+    `Check "connect" of createNatsTransport(): user and pass, token, or authenticator.`
+  return refusal("UNAUTHENTICATED", message, { cause: error })
 }
 
 /** Why a connection failed, in a few words. */

@@ -124,8 +124,6 @@ function named(name: string): string {
 
 function checked(operationId: string): string {
   if (isAddressable(operationId)) return operationId
-  throw refusal(
-    "OPERATION_NOT_FOUND",
-    `Operation ${JSON.stringify(operationId)} is not registered: ids on a broker are letters, digits, "-" and "_" with dots between them.`,
-  )
+  const message = `Operation ${JSON.stringify(operationId)} is not registered: ids on a broker are letters, digits, "-" and "_" with dots between them.`
+  throw refusal("OPERATION_NOT_FOUND", message)
 }

@@ -1,25 +1,19 @@
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node"
 import type { Warnings } from "../bus/warnings.ts"
-import { isAddressable, QUEUE } from "./subjects.ts"
-import type { Subjects } from "./subjects.ts"
+import { isAddressable, QUEUE, type Subjects } from "./subjects.ts"
 
 /** Handlers of incoming messages. */
 export interface Listeners {
   /** To this worker, or to any. */
   request(message: Msg): void
   /** To this caller. */
-  answer(message: Msg): void
+  answered(message: Msg): void
   /** To every caller. */
   news(message: Msg): void
   denied(subject: string): void
 }
 
-type Kind = "request" | "answer" | "news"
-
-interface Wanted {
-  readonly kind: Kind
-  readonly queue?: string
-}
+type Kind = "request" | "answered" | "news"
 
 /**
  * The subscriptions of one end, independent of the connection.
@@ -30,7 +24,7 @@ export class Subscriptions {
   readonly #subjects: Subjects
   readonly #warnings: Warnings
   readonly #listeners: Listeners
-  readonly #wanted = new Map<string, Wanted>()
+  readonly #wanted = new Map<string, { readonly kind: Kind; readonly queue?: string }>()
   readonly #active = new Map<string, Subscription>()
   #connection: NatsConnection | undefined
 
@@ -38,7 +32,7 @@ export class Subscriptions {
     this.#subjects = subjects
     this.#warnings = warnings
     this.#listeners = listeners
-    this.#wanted.set(subjects.inbox, { kind: "answer" })
+    this.#wanted.set(subjects.inbox, { kind: "answered" })
     this.#wanted.set(subjects.news, { kind: "news" })
   }
 
@@ -46,12 +40,7 @@ export class Subscriptions {
   attach(connection: NatsConnection): void {
     this.#connection = connection
     this.#active.clear()
-    this.#follow()
-  }
-
-  /** Retries denied subscriptions: permissions may have changed with a reconnect. */
-  again(): void {
-    this.#follow()
+    this.follow()
   }
 
   /** Subscribes to requests for these operations; with `undefined` only to messages for this worker itself. */
@@ -79,10 +68,9 @@ export class Subscriptions {
         )
       }
     }
-    this.#follow()
+    this.follow()
   }
 
-  /** Unsubscribes from everything. */
   end(): void {
     for (const subscription of this.#active.values()) {
       if (!subscription.isClosed()) subscription.unsubscribe()
@@ -92,7 +80,8 @@ export class Subscriptions {
     this.#connection = undefined
   }
 
-  #follow(): void {
+  /** Subscribes to what is wanted. Call it again after a reconnect: permissions may have changed with it. */
+  follow(): void {
     const connection = this.#connection
     if (connection === undefined || connection.isClosed() || connection.isDraining()) return
     for (const [subject, subscription] of this.#active) {
@@ -115,8 +104,7 @@ export class Subscriptions {
     return (error, message) => {
       if (error !== null) {
         this.#active.delete(subject)
-        this.#listeners.denied(subject)
-        return
+        return this.#listeners.denied(subject)
       }
       try {
         this.#listeners[kind](message)

@@ -1,15 +1,11 @@
 /** Calls over NATS: workers serve a registry, callers find one of them. */
-import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import type { NatsConnection } from "@nats-io/transport-node"
 import { systemClock } from "../../internal/clock.ts"
-import { BUS_OPTIONS } from "../bus/options.ts"
-import type { BusOptions } from "../bus/options.ts"
-import { createBusTransport } from "../bus/transport.ts"
-import type { BusTransport } from "../bus/transport.ts"
+import { BUS_OPTIONS, type BusOptions } from "../bus/options.ts"
+import { createBusTransport, type BusTransport } from "../bus/transport.ts"
 import { NatsBus } from "./bus.ts"
-import { resolveTarget } from "./servers.ts"
-import type { NatsConnectOptions } from "./servers.ts"
+import { resolveTarget, type NatsConnectOptions } from "./servers.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
 /** Options of `createNatsTransport`. */
@@ -61,5 +57,5 @@ export function createNatsTransport(options: NatsTransportOptions = {}): BusTran
     logger,
     insecure,
   })
-  return createBusTransport(USER, bus, options, "nats")
+  return createBusTransport(bus, options, "nats")
 }

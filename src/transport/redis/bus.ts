@@ -1,16 +1,14 @@
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { backOff } from "../../internal/back-off.ts"
+import { utf8Length } from "../../internal/utf8.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
-import { senderOf } from "./channels.ts"
-import type { RedisChannels } from "./channels.ts"
+import { senderOf, type RedisChannels } from "./channels.ts"
 import { deniedCall, isDenied, permanentFailure, reasonOf } from "./failures.ts"
 import type { Outgoing } from "./publisher.ts"
-import { reconnectDelay } from "./reconnect.ts"
-import { RedisSession } from "./session.ts"
-import type { SessionEvents, SessionParts } from "./session.ts"
+import { refusedDelay, refusedForNow, UNKNOWN_ORIGIN } from "../bus/broker.ts"
+import { RedisSession, type SessionEvents, type SessionParts } from "./session.ts"
 
 /** Options of a `RedisBus`. */
 export interface RedisBusParts extends SessionParts {
@@ -27,6 +25,7 @@ export class RedisBus implements Bus, SessionEvents {
   readonly address: string
   readonly maxPayload: number
   readonly hasQueues = false
+  isConnected = false
   readonly #parts: RedisBusParts
   readonly #channels: RedisChannels
   readonly #clock: Clock
@@ -40,7 +39,6 @@ export class RedisBus implements Bus, SessionEvents {
   #failures = 0
   #refusals = 0
   #peers = 1
-  #isConnected = false
   #wasConnected = false
   #isOver = false
   #closing: Promise<void> | undefined
@@ -54,10 +52,6 @@ export class RedisBus implements Bus, SessionEvents {
     this.maxPayload = parts.maxPayload
   }
 
-  get isConnected(): boolean {
-    return this.#isConnected
-  }
-
   open(receiver: BusReceiver): void {
     this.#receiver = receiver
     if (!this.#isOver) void this.#connect()
@@ -68,13 +62,10 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   toWorker(worker: string, operationId: string, text: string, correlationId: string): void {
-    this.#requireInbox()
-    this.#send({
-      channel: this.#channels.call(worker, operationId),
-      text,
-      correlationId,
-      operationId,
-    })
+    const denied = this.#session?.inboxDenied
+    if (denied !== undefined) throw denied
+    const channel = this.#channels.call(worker, operationId)
+    this.#send({ channel, text, correlationId, operationId })
   }
 
   control(worker: string, text: string, correlationId: string): void {
@@ -109,7 +100,7 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   ready(): Promise<void> | undefined {
-    return this.#isConnected ? this.#session?.publisher?.ready() : undefined
+    return this.isConnected ? this.#session?.publisher?.room.ready() : undefined
   }
 
   close(): Promise<void> {
@@ -159,7 +150,7 @@ export class RedisBus implements Bus, SessionEvents {
 
   failed(error: CallError): void {
     this.#session = undefined
-    this.#isConnected = false
+    this.isConnected = false
     this.#isOver = true
     this.#receiver?.failed(error)
   }
@@ -174,8 +165,7 @@ export class RedisBus implements Bus, SessionEvents {
     } catch (error) {
       if (this.#isOver) return
       this.#session = undefined
-      this.#notOpened(error)
-      return
+      return this.#notOpened(error)
     }
     if (!this.#isOver) this.#connected(session)
   }
@@ -184,14 +174,12 @@ export class RedisBus implements Bus, SessionEvents {
     const { peer } = this.#parts
     this.#failures = 0
     this.#refusals = 0
-    this.#isConnected = true
+    this.isConnected = true
     this.#wasConnected = true
     this.#logger.info("Connected to the broker", { peer })
     if (denied !== undefined) this.#logger.info("This end can serve, but not call", { peer })
     if (server.isReplica) {
-      this.#warn("The broker is a replica: only clients of this replica receive messages", {
-        peer,
-      })
+      this.#warn("The broker is a replica: only clients of this replica receive messages", { peer })
     }
     this.#receiver?.connected()
   }
@@ -199,18 +187,10 @@ export class RedisBus implements Bus, SessionEvents {
   #notOpened(error: unknown): void {
     const failure = permanentFailure(error, this.#parts.peer)
     this.#refusals = failure === undefined ? 0 : this.#refusals + 1
-    if (failure !== undefined && !this.#wasConnected) {
-      this.failed(failure)
-      return
-    }
+    if (failure !== undefined && !this.#wasConnected) return this.failed(failure)
     // They were accepted before: a rotation of credentials may be in progress.
     if (failure !== undefined && this.#refusals >= MAX_REFUSALS) {
-      const refused = refusal("UNAVAILABLE", `${failure.message} Reconnecting continues.`, {
-        retryable: true,
-        mayHaveExecuted: false,
-        cause: failure,
-      })
-      this.#receiver?.disconnected(undefined, refused)
+      this.#receiver?.disconnected(undefined, refusedForNow(failure))
     }
     // Reported once, also if it was never connected.
     if (this.#failures === 0 && !this.#wasConnected) this.#disconnected(reasonOf(error))
@@ -218,20 +198,15 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   #disconnected(reason: string): void {
-    this.#isConnected = false
+    this.isConnected = false
     this.#warned.clear()
-    this.#logger.warn("The broker is unreachable; reconnecting", {
-      peer: this.#parts.peer,
-      reason,
-    })
+    this.#logger.warn("The broker is unreachable; reconnecting", { peer: this.#parts.peer, reason })
     this.#receiver?.disconnected()
   }
 
   #reconnectLater(): void {
     if (this.#isOver) return
-    // Credentials that were accepted before and are rejected now are retried at increasing intervals.
-    const slowly =
-      this.#refusals < MAX_REFUSALS ? 0 : backOff(1 + this.#refusals - MAX_REFUSALS, 1000, 30_000)
+    const slowly = refusedDelay(this.#refusals - MAX_REFUSALS)
     const delay = slowly + reconnectDelay(this.#failures++, this.#peers)
     // Keeps the process alive, as the connection did.
     this.#timer = this.#clock.setTimeout(() => void this.#connect(), delay)
@@ -239,7 +214,7 @@ export class RedisBus implements Bus, SessionEvents {
 
   async #close(): Promise<void> {
     this.#isOver = true
-    this.#isConnected = false
+    this.isConnected = false
     this.#clock.clearTimeout(this.#timer)
     await this.#session?.close()
     this.#session = undefined
@@ -248,30 +223,21 @@ export class RedisBus implements Bus, SessionEvents {
   #send(message: Outgoing): void {
     this.#refuseLarge(message)
     // A message that cannot be sent now is lost, as on the network: the caller and the worker resend what matters.
-    if (this.#isConnected) this.#session?.publisher?.add(message)
-  }
-
-  #requireInbox(): void {
-    const denied = this.#session?.inboxDenied
-    if (denied !== undefined) throw denied
+    if (this.isConnected) this.#session?.publisher?.add(message)
   }
 
   #refuseLarge({ text, operationId, correlationId }: Outgoing): void {
     // A character has at most three bytes, so that most texts need not be measured.
     if (text.length * 3 <= this.maxPayload) return
-    const bytes = new TextEncoder().encode(text).length
+    const bytes = utf8Length(text)
     if (bytes <= this.maxPayload) return
-    throw refusal(
-      "PAYLOAD_TOO_LARGE",
-      `A message of ${bytes} bytes exceeds the limit of ${this.maxPayload} bytes (maxPayload). ` +
-        "Send less, or a stream.",
-      {
-        details: { bytes, maxPayload: this.maxPayload },
-        // Only answers have no correlation id.
-        mayHaveExecuted: correlationId === undefined,
-        ...(operationId !== undefined && { operationId }),
-      },
-    )
+    const message = `A message of ${bytes} bytes exceeds the limit of ${this.maxPayload} bytes (maxPayload). Send less, or a stream.`
+    throw refusal("PAYLOAD_TOO_LARGE", message, {
+      details: { bytes, maxPayload: this.maxPayload },
+      // Only answers have no correlation id.
+      mayHaveExecuted: correlationId === undefined,
+      ...(operationId !== undefined && { operationId }),
+    })
   }
 
   get #isServing(): boolean {
@@ -286,10 +252,23 @@ export class RedisBus implements Bus, SessionEvents {
   }
 }
 
-/** The origin of an invalid message. */
-const UNKNOWN_ORIGIN = { user: "", address: "", reply: "", operationId: undefined }
-
 /** A channel without the parts that differ between messages. */
 function kindOf(channel: string): string {
   return channel.split(":").slice(0, 3).join(":")
+}
+
+const MIN_DELAY_MS = 150
+const MAX_DELAY_MS = 800
+const PER_PEER_MS = 12
+const MAX_CROWD_DELAY_MS = 5000
+
+/**
+ * The delay before the next attempt, in milliseconds: short for a few processes, and spread for many.
+ *
+ * `peers` is the number of processes on the broker when it was last connected.
+ */
+export function reconnectDelay(failures: number, peers: number): number {
+  const alone = backOff(failures + 1, MIN_DELAY_MS, MAX_DELAY_MS)
+  const window = Math.max(alone, Math.min(MAX_CROWD_DELAY_MS, peers * PER_PEER_MS))
+  return (0.1 + 0.9 * Math.random()) * window
 }

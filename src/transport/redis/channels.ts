@@ -45,10 +45,8 @@ export class RedisChannels {
   /** The channel of a request. Throws for an invalid operation id. */
   call(worker: string, operationId: string): string {
     if (operationId.length > 256 || !OPERATION.test(operationId)) {
-      throw refusal(
-        "OPERATION_NOT_FOUND",
-        `Operation ${JSON.stringify(operationId.slice(0, 256))} is not registered: the id is not valid.`,
-      )
+      const message = `Operation ${JSON.stringify(operationId.slice(0, 256))} is not registered: the id is not valid.`
+      throw refusal("OPERATION_NOT_FOUND", message)
     }
     return `${this.#prefix}:call:${this.#user}:${worker}:${operationId}`
   }

@@ -1,5 +1,4 @@
-import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import { MissingPackage } from "../../internal/import-peer.ts"
 
 /** The error for a failure that a retry cannot fix; otherwise `undefined`. */
@@ -7,30 +6,27 @@ export function permanentFailure(error: unknown, peer: string): CallError | unde
   if (isCallError(error)) return error
   if (error instanceof MissingPackage) return lasting("UNAVAILABLE", error.message, error)
   const message = messageOf(error)
-  if (/^NOAUTH\b/.test(message)) {
-    return lasting(
-      "UNAUTHENTICATED",
-      `${peer} requires a password, and there is none. ${ADVICE}`,
-      error,
-    )
-  }
-  if (/^WRONGPASS\b|^ERR invalid password/.test(message)) {
-    return lasting(
-      "UNAUTHENTICATED",
-      `${peer} refuses this user or password (WRONGPASS). ${ADVICE}`,
-      error,
-    )
-  }
-  if (/^DENIED\b/.test(message)) {
-    return lasting(
-      "UNAVAILABLE",
-      `${peer} is in protected mode and accepts only connections from its own machine. Give it a password ` +
-        'with "requirepass" or ACL, and the same to createRedisTransport.',
-      error,
-    )
-  }
-  return undefined
+  const known = PERMANENT.find(([pattern]) => pattern.test(message))
+  return known && lasting(known[1], `${peer} ${known[2]}`, error)
 }
+
+const ADVICE = 'Give "username" and "password" in the url or in "connect".'
+
+/** Errors of a server that a retry cannot fix: how they begin, their code, and what the server does. */
+const PERMANENT: readonly (readonly [pattern: RegExp, code: string, what: string])[] = [
+  [/^NOAUTH\b/, "UNAUTHENTICATED", `requires a password, and there is none. ${ADVICE}`],
+  [
+    /^WRONGPASS\b|^ERR invalid password/,
+    "UNAUTHENTICATED",
+    `refuses this user or password (WRONGPASS). ${ADVICE}`,
+  ],
+  [
+    /^DENIED\b/,
+    "UNAVAILABLE",
+    "is in protected mode and accepts only connections from its own machine. Give it a password " +
+      'with "requirepass" or ACL, and the same to createRedisTransport.',
+  ],
+]
 
 /** Whether the server denied a permission. */
 export function isDenied(error: unknown): boolean {
@@ -64,12 +60,10 @@ export function requestsDenied(
 
 /** The error when a caller may not publish a request. */
 export function deniedCall(peer: string, operationId: string, channel: string): CallError {
-  return refusal(
-    "ACCESS_DENIED",
+  const message =
     `${peer} does not permit this user to publish to "${channel}", which calls "${operationId}". ` +
-      `Permit it there, or call as another user.`,
-    { operationId },
-  )
+    `Permit it there, or call as another user.`
+  return refusal("ACCESS_DENIED", message, { operationId })
 }
 
 /** Why a connection failed, in a few words, without secrets of a URL. */
@@ -79,8 +73,6 @@ export function reasonOf(error: unknown): string {
   if (typeof code === "string" && code !== "") return code
   return messageOf(error).split("\n", 1)[0] || "it was closed"
 }
-
-const ADVICE = 'Give "username" and "password" in the url or in "connect".'
 
 function lasting(code: string, message: string, cause: unknown): CallError {
   return refusal(code, message, { retryable: false, mayHaveExecuted: false, cause })

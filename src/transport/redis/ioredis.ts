@@ -72,12 +72,9 @@ export interface RedisLike {
   punsubscribe(...patterns: string[]): Promise<unknown>
   call(command: string, ...args: string[]): Promise<unknown>
   /** The subscriptions that the server has confirmed, by their names in its answers. */
-  readonly condition?: { readonly subscriber?: SubscriptionsLike | false } | null
-}
-
-/** Confirmed subscriptions. */
-export interface SubscriptionsLike {
-  channels(command: "subscribe" | "psubscribe"): readonly string[]
+  readonly condition?: {
+    readonly subscriber?: false | { channels(command: "subscribe" | "psubscribe"): string[] }
+  } | null
 }
 
 /** Commands that are sent together. */

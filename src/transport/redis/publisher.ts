@@ -1,5 +1,5 @@
 import type { Clock } from "../../internal/platform.ts"
-import { deferOn } from "../../internal/clock.ts"
+import { Batch } from "../batch.ts"
 import { Room } from "../bus/room.ts"
 import type { PipelineResult, RedisLike } from "./ioredis.ts"
 
@@ -20,54 +20,38 @@ export interface PublisherEvents {
   refused(message: Outgoing, error: Error): void
 }
 
-/** Called when answers do not match the commands. */
-type OnOutOfStep = () => void
-
 /** Unconfirmed characters beyond which streams and large results wait. */
 const MAX_WAITING = 8 * 1024 * 1024
 
 /** Publishes the messages of one turn in one pipeline, which is six times as fast. */
 export class Publisher {
   readonly #redis: RedisLike
-  readonly #clock: Clock
   readonly #events: PublisherEvents
-  readonly #onOutOfStep: OnOutOfStep
-  #batch: Outgoing[] = []
-  readonly #room = new Room(MAX_WAITING)
+  readonly #onOutOfStep: () => void
+  readonly #batch: Batch<Outgoing>
+  /** Characters that the server has not confirmed. */
+  readonly room: Room = new Room(MAX_WAITING)
   #batches = 0
-  #isDue = false
   #isOver = false
   #idle: (() => void) | undefined
 
-  constructor(redis: RedisLike, clock: Clock, events: PublisherEvents, onOutOfStep: OnOutOfStep) {
+  /** `onOutOfStep` is called when answers do not match the commands. */
+  constructor(redis: RedisLike, clock: Clock, events: PublisherEvents, onOutOfStep: () => void) {
     this.#redis = redis
-    this.#clock = clock
+    this.#batch = new Batch(Number.POSITIVE_INFINITY, (batch) => this.#flush(batch), clock)
     this.#events = events
     this.#onOutOfStep = onOutOfStep
   }
 
-  /** Characters that the server has not confirmed. */
-  get unanswered(): number {
-    return this.#room.used
-  }
-
   add(message: Outgoing): void {
     if (this.#isOver) return
-    this.#batch.push(message)
-    this.#room.used += message.text.length
-    if (this.#isDue) return
-    this.#isDue = true
-    deferOn(this.#clock, this.#onTurn)
-  }
-
-  /** Back pressure: a promise while too much is unconfirmed. */
-  ready(): Promise<void> | undefined {
-    return this.#room.ready()
+    this.room.used += message.text.length
+    this.#batch.add(message, message.text.length)
   }
 
   /** Sends what is queued, and resolves when all of it is confirmed, or the connection is over. */
   drained(): Promise<void> {
-    this.#flush()
+    this.#batch.flush()
     if (this.#isOver || this.#batches === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#idle = resolve
@@ -77,20 +61,12 @@ export class Publisher {
   /** Stops sending and reporting, and resolves all waiting promises. */
   end(): void {
     this.#isOver = true
-    this.#batch = []
-    this.#room.free(this.#room.used)
+    this.#batch.take()
+    this.room.free(this.room.used)
     this.#idle?.()
   }
 
-  readonly #onTurn = (): void => {
-    this.#isDue = false
-    this.#flush()
-  }
-
-  #flush(): void {
-    if (this.#batch.length === 0) return
-    const batch = this.#batch
-    this.#batch = []
+  #flush(batch: readonly Outgoing[]): void {
     this.#batches++
     // Never rejects.
     void this.#send(batch).then((results) => this.#answered(batch, results))
@@ -112,16 +88,13 @@ export class Publisher {
   #answered(batch: readonly Outgoing[], results: readonly PipelineResult[] | null): void {
     if (this.#isOver) return
     this.#batches--
-    for (const { text } of batch) this.#room.free(text.length)
+    for (const { text } of batch) this.room.free(text.length)
     if (this.#batches === 0) this.#idle?.()
     for (const [at, message] of batch.entries()) {
       const [error, count] = results?.[at] ?? [null, 0]
       if (error !== null) this.#events.refused(message, error)
       else if (typeof count === "number") this.#events.received(message, count)
-      else {
-        this.#onOutOfStep()
-        return
-      }
+      else return this.#onOutOfStep()
     }
   }
 }

@@ -2,7 +2,6 @@ import { isText } from "../../internal/guards.ts"
 import { percentDecoded } from "../../internal/percent.ts"
 import type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
 
-const USER = "createRedisTransport"
 const EXAMPLE = "redis://127.0.0.1:6379"
 
 /** The server that a connection reaches, and how. */
@@ -19,28 +18,18 @@ export interface Reach {
 export function optionsOfUrl(text: string): RedisConnectOptions {
   // The password before the last "@" may contain anything.
   if (/^[^/]*:\/\/([^/]*@)?[^/@]*,/.test(text)) {
-    throw new TypeError(
-      `${USER}({ url }): a URL names one server. Give sentinels in "connect", or a Cluster of ioredis as "client".`,
+    throw invalidUrl(
+      `a URL names one server. Give sentinels in "connect", or a Cluster of ioredis as "client".`,
     )
   }
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
-    throw new TypeError(`${USER}({ url }): not a URL. Give one such as "${EXAMPLE}".`)
-  }
+  if (!URL.canParse(text)) throw invalidUrl(`not a URL. Give one such as "${EXAMPLE}".`)
+  const url = new URL(text)
   const scheme = /^(redis|valkey)(s?):$/.exec(url.protocol)
   if (scheme === null) {
-    throw new TypeError(
-      `${USER}({ url }): "${url.protocol}" is not a protocol of Redis; use redis: or rediss:.`,
-    )
+    throw invalidUrl(`"${url.protocol}" is not a protocol of Redis; use redis: or rediss:.`)
   }
-  if (url.search !== "" || url.hash !== "") {
-    throw new TypeError(`${USER}({ url }): give options in "connect", not in the URL.`)
-  }
-  if (url.hostname === "") {
-    throw new TypeError(`${USER}({ url }): there is no host. Give one such as "${EXAMPLE}".`)
-  }
+  if (url.search + url.hash !== "") throw invalidUrl(`give options in "connect", not in the URL.`)
+  if (url.hostname === "") throw invalidUrl(`there is no host. Give one such as "${EXAMPLE}".`)
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? 6379 : Number(url.port),
@@ -48,6 +37,10 @@ export function optionsOfUrl(text: string): RedisConnectOptions {
     ...(url.password !== "" && { password: percentDecoded(url.password) }),
     ...(scheme[2] === "s" && { tls: {} }),
   }
+}
+
+function invalidUrl(why: string): TypeError {
+  return new TypeError(`createRedisTransport({ url }): ${why}`)
 }
 
 /** The server that options of `ioredis` reach. */

@@ -4,13 +4,11 @@ import type { Clock } from "../../internal/platform.ts"
 import { withTimeout } from "../../internal/wait.ts"
 import { Ticker } from "../bus/ticker.ts"
 import type { RedisChannels } from "./channels.ts"
-import { outOfStep, RedisConnection } from "./connection.ts"
+import { outOfStep, RedisConnection, countListeners, describeServer } from "./connection.ts"
+import type { RedisServer } from "./connection.ts"
 import { inboxDenied, requestsDenied, isDenied } from "./failures.ts"
 import type { MakeConnection } from "./ioredis.ts"
-import { Publisher } from "./publisher.ts"
-import type { PublisherEvents } from "./publisher.ts"
-import { countListeners, describeServer } from "./server.ts"
-import type { RedisServer } from "./server.ts"
+import { Publisher, type PublisherEvents } from "./publisher.ts"
 
 /** The common options of all sessions of a transport. */
 export interface SessionParts {
@@ -54,10 +52,12 @@ export class RedisSession {
   readonly #connections: RedisConnection[] = []
   readonly #subscribed = new Set<string>()
   #wanted: readonly string[] = []
-  #publisher: Publisher | undefined
   #change: Promise<void> | undefined
-  #server: RedisServer = { countsAll: false, isReplica: false }
-  #inboxDenied: CallError | undefined
+  /** Set once it is open. */
+  publisher: Publisher | undefined
+  server: RedisServer = { countsAll: false, isReplica: false }
+  /** The error when this user may not subscribe to its inbox, and so cannot receive answers. */
+  inboxDenied: CallError | undefined
   /** While it is being opened: rejects with a cause. */
   #giveUp: ((cause: unknown) => void) | undefined
   #isOpen = false
@@ -67,23 +67,7 @@ export class RedisSession {
   constructor(parts: SessionParts, events: SessionEvents) {
     this.#parts = parts
     this.#events = events
-    this.#ticker = new Ticker(parts.clock, TICK_MS, (stalledFor) =>
-      this.#checkConnections(stalledFor),
-    )
-  }
-
-  get server(): RedisServer {
-    return this.#server
-  }
-
-  /** The error when this user may not subscribe to its inbox, and so cannot receive answers. */
-  get inboxDenied(): CallError | undefined {
-    return this.#inboxDenied
-  }
-
-  /** Set once it is open. */
-  get publisher(): Publisher | undefined {
-    return this.#publisher
+    this.#ticker = new Ticker(parts.clock, TICK_MS, (late) => this.#checkConnections(late))
   }
 
   /** Resolves when both connections are open, and everything is subscribed. */
@@ -93,16 +77,15 @@ export class RedisSession {
     const over = new Promise<never>((_resolve, reject) => {
       this.#giveUp = reject
     })
-    const timer = clock.setTimeout(() => {
-      this.#giveUp?.(new Error(`it did not answer within ${connectTimeout} ms`))
-    }, connectTimeout)
+    const late = (): never => {
+      throw new Error(`it did not answer within ${connectTimeout} ms`)
+    }
     try {
-      await Promise.race([over, this.#open()])
+      await withTimeout(Promise.race([over, this.#open()]), connectTimeout, late, { clock })
     } catch (error) {
       void this.end()
       throw error
     } finally {
-      clock.clearTimeout(timer)
       this.#giveUp = undefined
     }
   }
@@ -142,7 +125,7 @@ export class RedisSession {
   async end(): Promise<void> {
     this.#isOver = true
     this.#ticker.stop()
-    this.#publisher?.end()
+    this.publisher?.end()
     await Promise.all(this.#connections.map((one) => one.end()))
   }
 
@@ -150,8 +133,8 @@ export class RedisSession {
     const { clock } = this.#parts
     const publishing = await this.#connect()
     const { redis } = publishing
-    this.#server = await describeServer(redis)
-    this.#publisher = new Publisher(redis, clock, this.#events, () =>
+    this.server = await describeServer(redis)
+    this.publisher = new Publisher(redis, clock, this.#events, () =>
       publishing.breakOff(outOfStep()),
     )
     await this.#connect()
@@ -205,8 +188,8 @@ export class RedisSession {
     if (news.status === "rejected" && !isDenied(news.reason)) throw news.reason
     if (inbox.status === "fulfilled") return
     if (!isDenied(inbox.reason)) throw inbox.reason
-    this.#inboxDenied = inboxDenied(peer, channels.inbox, inbox.reason)
-    if (this.#wanted.length === 0) throw this.#inboxDenied
+    this.inboxDenied = inboxDenied(peer, channels.inbox, inbox.reason)
+    if (this.#wanted.length === 0) throw this.inboxDenied
   }
 
   async #follow(): Promise<void> {
@@ -231,7 +214,7 @@ export class RedisSession {
 
   async #sendRest(): Promise<void> {
     await this.#change
-    await this.#publisher?.drained()
+    await this.publisher?.drained()
   }
 
   /** Finds the reason why the subscribed connection was closed: is the server still there? */
@@ -257,12 +240,11 @@ export class RedisSession {
 
   #checkConnections(stalledFor: number): void {
     const now = this.#parts.clock.now()
-    const allowance = (this.#publisher?.unanswered ?? 0) / PER_MILLISECOND
+    const allowance = (this.publisher?.room.used ?? 0) / PER_MILLISECOND
     for (const connection of this.#connections) {
       const silence = connection.check(now, allowance, stalledFor > 0)
       if (silence === undefined) continue
-      this.#lost(new Error(`it has not answered for ${Math.round(silence)} ms`))
-      return
+      return this.#lost(new Error(`it has not answered for ${Math.round(silence)} ms`))
     }
     if (this.#ticks++ % COUNT_EVERY === 1) void this.#count()
   }

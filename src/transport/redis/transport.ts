@@ -1,17 +1,13 @@
-import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { checkSafety } from "../bus/broker-safety.ts"
-import { BUS_OPTIONS } from "../bus/options.ts"
-import type { BusOptions } from "../bus/options.ts"
-import { createBusTransport } from "../bus/transport.ts"
-import type { BusTransport } from "../bus/transport.ts"
+import { checkSafety } from "../bus/broker.ts"
+import { BUS_OPTIONS, type BusOptions } from "../bus/options.ts"
+import { createBusTransport, type BusTransport } from "../bus/transport.ts"
 import { RedisBus } from "./bus.ts"
 import { RedisChannels } from "./channels.ts"
 import { CONNECT_OPTIONS, connectionsLike, connectionsTo } from "./ioredis.ts"
 import type { MakeConnection, RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
-import { optionsOfUrl, reachOf, reachOfClient } from "./reach.ts"
-import type { Reach } from "./reach.ts"
+import { optionsOfUrl, reachOf, reachOfClient, type Reach } from "./reach.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
 /** Options of `createRedisTransport`. */
@@ -39,10 +35,7 @@ export const REDIS_OPTIONS: OptionsSchema<RedisTransportOptions> = {
   ...BUS_OPTIONS,
   url: { secret: "text" },
   connect: { secret: { members: CONNECT_OPTIONS, open: true } },
-  client: {
-    methods: ["duplicate"],
-    expected: 'a Redis or a Cluster of the package "ioredis"',
-  },
+  client: { methods: ["duplicate"], expected: 'a Redis or a Cluster of the package "ioredis"' },
   insecure: "boolean",
   maxPayload: { min: 1024, max: 512 * 1024 * 1024, whole: true },
 }
@@ -69,7 +62,7 @@ export function createRedisTransport(options: RedisTransportOptions = {}): BusTr
   const channels = new RedisChannels(prefix, user, address)
   const shared = { clock, logger, maxPayload, channels, address }
   const bus = new RedisBus({ ...shared, make, connectTimeout, peer: reach.peer })
-  return createBusTransport(USER, bus, options, "redis")
+  return createBusTransport(bus, options, "redis")
 }
 
 interface Target {

@@ -1,7 +1,6 @@
 import { isCallError } from "../../core/errors.ts"
 import { toBase64 } from "../../internal/base64.ts"
-import { plainHeaders } from "../../internal/headers.ts"
-import type { HeadersLike } from "../../internal/headers.ts"
+import { plainHeaders, type HeadersLike } from "../../internal/headers.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Connect, ConnectFailure } from "./socket-transport.ts"
 import { endSocket, OPEN } from "./ws.ts"
@@ -18,7 +17,7 @@ export interface DialOptions {
   readonly WebSocket?: WebSocketConstructor | undefined
   readonly maxFrameBytes: number
   readonly connectTimeout: number
-  readonly blockPrivate: boolean
+  readonly blockPrivate?: boolean | undefined
   readonly clock: Clock
 }
 
@@ -30,9 +29,11 @@ export const TOKEN_PREFIX = "alkdev.bearer."
 /** Returns a function that opens sockets to a URL. */
 export function dialer(url: string, options: DialOptions): Connect {
   return (opened, failed) => {
-    const attempt = new Attempt(options, opened, failed)
-    void attempt.start(() => makeSocket(url, options))
-    return () => attempt.giveUp()
+    const attempt = beginAttempt(options, opened, failed)
+    makeSocket(url, options)
+      .then((socket) => attempt.watch(socket))
+      .catch((error: unknown) => attempt.fail({ reason: reasonFor(error), cause: error }))
+    return attempt.giveUp
   }
 }
 
@@ -43,101 +44,76 @@ export function awaitSocket(socket: WebSocketLike, options: DialOptions): Connec
       opened(socket)
       return () => {}
     }
-    const attempt = new Attempt(options, opened, failed)
+    const attempt = beginAttempt(options, opened, failed)
     attempt.watch(socket)
-    return () => attempt.giveUp()
+    return attempt.giveUp
   }
 }
 
-class Attempt {
-  readonly #clock: Clock
-  readonly #opened: (socket: WebSocketLike) => void
-  readonly #failed: (failure: ConnectFailure) => void
-  readonly #timer: unknown
-  #socket: WebSocketLike | undefined
-  #isOver = false
+// No return type: it is used only here.
+function beginAttempt(
+  { clock, connectTimeout }: DialOptions,
+  opened: (socket: WebSocketLike) => void,
+  failed: (failure: ConnectFailure) => void,
+) {
+  let watched: WebSocketLike | undefined
+  let isOver = false
 
-  constructor(
-    { clock, connectTimeout }: DialOptions,
-    opened: (socket: WebSocketLike) => void,
-    failed: (failure: ConnectFailure) => void,
-  ) {
-    this.#clock = clock
-    this.#opened = opened
-    this.#failed = failed
-    this.#timer = clock.setTimeout(
-      () => this.#fail({ reason: `it was not open within ${connectTimeout} ms` }),
-      connectTimeout,
-    )
+  const end = (): boolean => {
+    if (isOver) return false
+    isOver = true
+    clock.clearTimeout(timer)
+    watched?.removeEventListener("open", onOpen)
+    watched?.removeEventListener("close", onClose)
+    return true
   }
 
-  async start(make: () => Promise<WebSocketLike>): Promise<void> {
-    try {
-      const socket = await make()
-      this.watch(socket)
-      // Given up meanwhile.
-      if (this.#isOver) endSocket(socket)
-    } catch (error) {
-      this.#fail({ reason: reasonFor(error), cause: error })
-    }
-  }
-
-  watch(socket: WebSocketLike): void {
-    this.#socket = socket
-    if (socket.readyState > OPEN) {
-      this.#fail({ reason: "it was closed before it was used" })
-      return
-    }
-    socket.addEventListener("open", this.#onOpen)
-    socket.addEventListener("close", this.#onClose)
-    socket.addEventListener("error", this.#onError)
-  }
-
-  giveUp(): void {
-    if (this.#end() && this.#socket !== undefined) endSocket(this.#socket)
+  const fail = (failure: ConnectFailure): void => {
+    if (!end()) return
+    if (watched !== undefined && watched.readyState <= OPEN) endSocket(watched)
+    failed(failure)
   }
 
   // Frames may follow at once, so that the owner has to add its listeners before this returns.
-  readonly #onOpen = (): void => {
-    const socket = this.#socket
-    if (socket === undefined || !this.#end()) return
-    socket.removeEventListener("error", this.#onError)
-    this.#opened(socket)
+  const onOpen = (): void => {
+    if (watched === undefined || !end()) return
+    watched.removeEventListener("error", onError)
+    opened(watched)
   }
 
-  readonly #onClose = (event: unknown): void => {
+  const onClose = (event: unknown): void => {
     const { code } = event as CloseEvent
-    this.#fail({ reason: `it was closed before it was open (code ${code})` })
+    fail({ reason: `it was closed before it was open (code ${code})` })
   }
 
   // Stays on a socket that is given up: a socket of `ws` may still emit an error, which has no other listener.
-  readonly #onError = (event: unknown): void => {
+  const onError = (event: unknown): void => {
     const { error } = event as Partial<ErrorEvent>
-    this.#fail({
-      reason: reasonFor(error),
-      status: statusOf(error),
-      ...(error === undefined ? {} : { cause: error }),
-    })
+    const cause = error === undefined ? {} : { cause: error as unknown }
+    fail({ reason: reasonFor(error), status: statusOf(error), ...cause })
   }
 
-  #fail(failure: ConnectFailure): void {
-    if (!this.#end()) return
-    if (this.#socket !== undefined && this.#socket.readyState <= OPEN) endSocket(this.#socket)
-    this.#failed(failure)
-  }
-
-  #end(): boolean {
-    if (this.#isOver) return false
-    this.#isOver = true
-    this.#clock.clearTimeout(this.#timer)
-    this.#socket?.removeEventListener("open", this.#onOpen)
-    this.#socket?.removeEventListener("close", this.#onClose)
-    return true
+  const late = (): void => fail({ reason: `it was not open within ${connectTimeout} ms` })
+  const timer = clock.setTimeout(late, connectTimeout)
+  return {
+    fail,
+    giveUp: (): void => {
+      if (end() && watched !== undefined) endSocket(watched)
+    },
+    watch(socket: WebSocketLike): void {
+      watched = socket
+      if (socket.readyState > OPEN) return fail({ reason: "it was closed before it was used" })
+      socket.addEventListener("open", onOpen)
+      socket.addEventListener("close", onClose)
+      socket.addEventListener("error", onError)
+      // Given up meanwhile.
+      if (isOver) endSocket(socket)
+    },
   }
 }
 
 async function makeSocket(url: string, options: DialOptions): Promise<WebSocketLike> {
-  const guard = options.blockPrivate ? await loadGuard() : undefined
+  const guard = options.blockPrivate === true ? await loadGuard() : undefined
   guard?.assertPublic(new URL(url).hostname)
   const headers = await read(options.headers)
   const token = await read(options.token)

@@ -1,5 +1,4 @@
 import type { OptionsSchema } from "../../internal/options.ts"
-import type { SocketLimits } from "./socket.ts"
 
 /** The limits of a socket, with defaults. */
 export interface SocketLimitOptions {
@@ -11,6 +10,12 @@ export interface SocketLimitOptions {
   readonly pingInterval?: number | undefined
   /** Milliseconds after which a peer that reads nothing is given up: 5,000. */
   readonly stallTimeout?: number | undefined
+}
+
+/** The limits of one socket, defaults filled in. Beyond a quarter of `maxBufferedBytes`, streams and large results wait. */
+export type SocketLimits = { readonly [TKey in keyof SocketLimitOptions]-?: number } & {
+  /** Bytes of one frame that is sent. */
+  readonly maxSentBytes: number
 }
 
 export const SOCKET_LIMITS: OptionsSchema<SocketLimitOptions> = {

@@ -1,16 +1,12 @@
-import type { DeadlineEntry, Deadlines } from "../../internal/deadlines.ts"
+import { DeadlineTimer } from "../../internal/deadline-timer.ts"
+import type { Deadlines } from "../../internal/deadlines.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { utf8Length } from "./encoded.ts"
+import { utf8Length } from "../../internal/utf8.ts"
 
 /** The frame that pings the peer's program; it contains no events. */
-export const PING: string = JSON.stringify("ping")
+export const PING = '"ping"'
 /** The frame that answers a ping: a batch without events. */
 export const ALIVE = "[]"
-
-/** Whether the parsed text of a frame is a ping. */
-export function isPing(parsed: unknown): boolean {
-  return parsed === "ping"
-}
 
 /** A peer that can be pinged. */
 export interface LivePeer {
@@ -40,23 +36,19 @@ const ANNOUNCEMENT = '"answersPings":true,'
  * A socket answers pings even if its program is stuck: a frozen page, an endless loop. So a peer that announced that its
  * program answers has to do so; for any other peer, an answer of its socket counts.
  */
-export class Liveness implements DeadlineEntry {
-  readonly isOver = false
+export class Liveness {
   readonly #peer: LivePeer
   readonly #settings: LivenessSettings
   /** The peer's program answers pings. */
   #isAnswering = false
   #announcement: "wanted" | "sent" | undefined
   #silentIntervals = 0
-  #due = 0
-  // `Deadlines` keeps these.
-  listedIn: DeadlineEntry["listedIn"]
-  dueBefore: DeadlineEntry | undefined
-  dueAfter: DeadlineEntry | undefined
+  readonly #timer: DeadlineTimer
 
   constructor(peer: LivePeer, settings: LivenessSettings) {
     this.#peer = peer
     this.#settings = settings
+    this.#timer = new DeadlineTimer(settings.pings, () => this.#expire())
     if (settings.announces) this.#announcement = "wanted"
     this.#wait()
   }
@@ -94,31 +86,21 @@ export class Liveness implements DeadlineEntry {
     return frame.replace("{", `{${ANNOUNCEMENT}`)
   }
 
-  /** Stops watching. */
   stop(): void {
     const { pings } = this.#settings
-    pings.remove(this)
+    this.#timer.stop()
     // No timer outlives the last connection.
     if (pings.size === 0) pings.close(() => undefined)
   }
 
-  due(): number {
-    return this.#due
-  }
-
-  expire(): void {
-    if (this.#silentIntervals >= 2) {
-      this.#peer.gone(2 * this.#settings.interval)
-      return
-    }
+  #expire(): void {
+    if (this.#silentIntervals >= 2) return this.#peer.gone(2 * this.#settings.interval)
     this.#wait()
     if (this.#peer.ping(this.#isAnswering)) this.#silentIntervals++
   }
 
   #wait(): void {
-    const { clock, pings, interval } = this.#settings
-    if (!(interval > 0)) return
-    this.#due = clock.now() + interval
-    pings.add(this)
+    const { clock, interval } = this.#settings
+    if (interval > 0) this.#timer.start(clock.now() + interval)
   }
 }

@@ -1,13 +1,7 @@
+import type { SocketLimits } from "./limits.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { asNodeSocket, writeQueueSize } from "./ws.ts"
-import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
-
-/** Limits of a `SendBuffer`. */
-export interface SendBufferLimits {
-  readonly maxBufferedBytes: number
-  readonly stallTimeout: number
-}
+import { asNodeSocket, writeQueueSize, type NodeWebSocketLike, type WebSocketLike } from "./ws.ts"
 
 // A browser does not report when its buffer has drained.
 const POLL = 5
@@ -30,7 +24,7 @@ export class SendBuffer {
 
   constructor(
     socket: WebSocketLike,
-    { maxBufferedBytes, stallTimeout }: SendBufferLimits,
+    { maxBufferedBytes, stallTimeout }: SocketLimits,
     clock: Clock,
     stalled: () => void,
   ) {
@@ -42,7 +36,6 @@ export class SendBuffer {
     this.#stalled = stalled
   }
 
-  /** Sends a frame. */
   send(text: string): void {
     const socket = this.#socket
     if (this.#timer !== undefined) this.#look()
@@ -99,14 +92,8 @@ export class SendBuffer {
     this.#timer = undefined
     this.#look()
     const { bufferedAmount } = this.#socket
-    if (bufferedAmount <= this.#highWaterMark) {
-      this.#resolveWaiting()
-      return
-    }
-    if (this.#clock.now() - this.#movedAt >= this.#stallTimeout) {
-      this.#stalled()
-      return
-    }
+    if (bufferedAmount <= this.#highWaterMark) return this.#resolveWaiting()
+    if (this.#clock.now() - this.#movedAt >= this.#stallTimeout) return this.#stalled()
     this.#arm()
   }
 

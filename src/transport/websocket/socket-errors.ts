@@ -1,6 +1,5 @@
 import type { CallEvent } from "../../core/events.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError, ErrorCode } from "../../core/errors.ts"
+import { refusal, type CallError, type ErrorCode } from "../../core/errors.ts"
 
 const REFUSALS: Readonly<Record<number, ErrorCode>> = {
   401: "UNAUTHENTICATED",
@@ -26,23 +25,14 @@ export function unavailable(
 
 /** The error for requests that were pending when a connection ended. */
 export function lost(peer: string, closeCode: number, what: string, cause: unknown): CallError {
-  return refusal(
-    closeCode === 1013 ? "SLOW_CONSUMER" : "UNAVAILABLE",
-    `There is no connection to ${peer}: ${what}.`,
-    {
-      details: { closeCode },
-      mayHaveExecuted: true,
-      retryable: false,
-      ...(cause === undefined ? {} : { cause }),
-    },
-  )
+  const code = closeCode === 1013 ? "SLOW_CONSUMER" : "UNAVAILABLE"
+  const terms = { details: { closeCode }, mayHaveExecuted: true, retryable: false }
+  const message = `There is no connection to ${peer}: ${what}.`
+  return refusal(code, message, cause === undefined ? terms : { ...terms, cause })
 }
 
 /** The error for an event when the queue is full while there is no connection. */
 export function full(peer: string, heldSize: number, event: CallEvent): CallError {
-  return refusal(
-    "OVERLOADED",
-    `There is no connection to ${peer} yet, and ${heldSize} bytes wait for it. Try again later.`,
-    { requestId: event.requestId, retryAfterMs: 1000 },
-  )
+  const message = `There is no connection to ${peer} yet, and ${heldSize} bytes wait for it. Try again later.`
+  return refusal("OVERLOADED", message, { requestId: event.requestId, retryAfterMs: 1000 })
 }

@@ -8,12 +8,11 @@ import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { backOff } from "../../internal/back-off.ts"
 import type { Identity } from "../../core/types.ts"
-import { encodeWithin } from "./encoded.ts"
-import type { EncodedEvent } from "./encoded.ts"
+import { encodeWithin, type EncodedEvent } from "./lazy-codec.ts"
 import type { WatchLifecycle } from "../page-lifecycle.ts"
 import { full, lost, unavailable } from "./socket-errors.ts"
-import { SocketLink } from "./socket.ts"
-import type { SocketLimits, SocketSettings } from "./socket.ts"
+import { SocketLink, type SocketOwner, type SocketSettings } from "./socket.ts"
+import type { SocketLimits } from "./limits.ts"
 import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { WebSocketLike } from "./ws.ts"
 
@@ -73,17 +72,17 @@ export interface SocketTransportSettings {
 const SUSPENDED = "the page was hidden"
 
 /** A transport over a socket, which is opened with the transport and reopened when it breaks. */
-export class SocketTransport extends Closable implements WebSocketTransport {
+export class SocketTransport extends Closable implements WebSocketTransport, SocketOwner {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
   readonly surface = "websocket"
   readonly carriesQuestions = true
+  state: WebSocketState = "idle"
   /** The code and reason that `close()` sends instead of the default. */
   closeFrame: { readonly code: number; readonly reason: string } | undefined
   readonly #settings: SocketTransportSettings
   readonly #pings: Deadlines
   #receiver: TransportReceiver | undefined
-  #state: WebSocketState = "idle"
   #link: SocketLink | undefined
   /** The previous connection, which may still be closing. */
   #leaving: SocketLink | undefined
@@ -109,10 +108,6 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     this.isTrusted = settings.isTrusted ?? false
   }
 
-  get state(): WebSocketState {
-    return this.#state
-  }
-
   get resumeMs(): number | undefined {
     return this.#over === undefined ? this.#settings.resumeMs : 0
   }
@@ -122,7 +117,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
       throw new TypeError("This WebSocket transport is already open: create one for each use.")
     }
     this.#receiver = receiver
-    if (this.#state !== "idle") return
+    if (this.state !== "idle") return
     this.#unwatch = this.#settings.lifecycle?.(this.#suspend, this.#resume)
     this.#connect()
   }
@@ -131,10 +126,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     if (this.#over !== undefined) throw unavailable(this.#settings.peer, this.#over)
     const { maxSentBytes, maxBufferedBytes } = this.#settings.limits
     const item = encodeWithin(event, maxSentBytes)
-    if (this.#link !== undefined) {
-      this.#link.send(item)
-      return
-    }
+    if (this.#link !== undefined) return this.#link.send(item)
     // Whatever was sent before has ended with its connection; a request that was not sent is not sent later.
     if (event.type === "call.aborted") {
       this.#held.delete(event.requestId)
@@ -199,12 +191,11 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const link = this.#link
     if (link === undefined) {
       this.#stopConnecting()
-      this.#onFailed({ reason: SUSPENDED })
-      return
+      return this.#onFailed({ reason: SUSPENDED })
     }
     // Not awaited: no code runs here any more.
     void link.close(1001, SUSPENDED)
-    this.#onEnded(1001, SUSPENDED, undefined)
+    this.ended(1001, SUSPENDED)
   }
 
   readonly #resume = (): void => {
@@ -221,19 +212,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const link = new SocketLink(
       socket,
       { limits, parse, clock, pings: this.#pings, announces },
-      {
-        event: (event) => {
-          this.#failures = 0
-          this.#receiver?.event(event)
-        },
-        unsent: (event) => {
-          this.#receiver?.undelivered(
-            event,
-            unavailable(this.#settings.peer, "it was lost before this was sent"),
-          )
-        },
-        ended: (code, reason, cause) => this.#onEnded(code, reason, cause),
-      },
+      this,
     )
     // It was closed before listeners were added; that has been reported already.
     if (socket.readyState > 1) return
@@ -251,15 +230,25 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     this.#wasLost = false
   }
 
+  event(event: unknown): void {
+    this.#failures = 0
+    this.#receiver?.event(event)
+  }
+
+  unsent(event: CallEvent): void {
+    const why = "it was lost before this was sent"
+    this.#receiver?.undelivered(event, unavailable(this.#settings.peer, why))
+  }
+
   #onFailed(failure: ConnectFailure): void {
     this.#giveUp = undefined
     this.#wasLost = true
     this.#reconnectLater(failure.reason)
     this.#dropHeld(failure)
-    this.#settings.onState?.(this.#state)
+    this.#settings.onState?.(this.state)
   }
 
-  #onEnded(code: number, reason: string, cause: unknown): void {
+  ended(code: number, reason: string, cause?: unknown): void {
     const { reconnect, clock } = this.#settings
     this.#leaving = this.#link
     this.#link = undefined
@@ -272,7 +261,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const error = lost(this.#settings.peer, code, what, cause)
     this.#reconnectLater(what)
     this.#receiver?.lost(error)
-    this.#settings.onState?.(this.#state, error)
+    this.#settings.onState?.(this.state, error)
   }
 
   /** Schedules the next attempt, or gives up for good. */
@@ -280,11 +269,10 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const { reconnect, clock } = this.#settings
     if (reconnect === undefined) {
       this.#over = why
-      this.#state = "closed"
-      this.#stopWatching()
-      return
+      this.state = "closed"
+      return this.#stopWatching()
     }
-    this.#state = "waiting"
+    this.state = "waiting"
     if (this.#isSuspended) return
     const { minDelay, maxDelay, spread } = reconnect
     const delay = backOff(++this.#failures, minDelay, maxDelay)
@@ -307,7 +295,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
   }
 
   #set(state: WebSocketState): void {
-    this.#state = state
+    this.state = state
     this.#settings.onState?.(state)
   }
 }

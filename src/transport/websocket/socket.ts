@@ -3,29 +3,13 @@
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { Batch } from "./batch.ts"
-import { frameOf } from "./encoded.ts"
-import type { EncodedEvent } from "./encoded.ts"
-import { decodeEvent, loadCodec, needsCodec } from "./lazy-codec.ts"
-import { ALIVE, isPing, Liveness, PING } from "./liveness.ts"
-import type { LivenessSettings, LivePeer } from "./liveness.ts"
+import { Batch } from "../batch.ts"
+import { frameOf, decodeEvent, loadCodec, needsCodec, type EncodedEvent } from "./lazy-codec.ts"
+import { ALIVE, Liveness, PING, type LivenessSettings, type LivePeer } from "./liveness.ts"
+import type { SocketLimits } from "./limits.ts"
 import { SendBuffer } from "./send-buffer.ts"
 import { asNodeSocket, closeSocket, endSocket, OPEN, protocolCode } from "./ws.ts"
 import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
-
-/** The limits of one socket, defaults filled in. */
-export interface SocketLimits {
-  /** Bytes of one frame that arrives. */
-  readonly maxFrameBytes: number
-  /** Bytes of one frame that is sent. */
-  readonly maxSentBytes: number
-  /** Bytes that may be buffered; beyond a quarter of it, streams and large results wait. */
-  readonly maxBufferedBytes: number
-  /** Milliseconds between two pings, 0 for none. After two intervals without a sign of life the peer is given up. */
-  readonly pingInterval: number
-  /** Milliseconds after which a peer that reads nothing is given up. */
-  readonly stallTimeout: number
-}
 
 /** Settings of a `SocketLink`. */
 export interface SocketSettings extends Omit<LivenessSettings, "interval"> {
@@ -75,10 +59,8 @@ export class SocketLink implements LivePeer {
     this.#parse = parse
     this.#clock = clock
     this.#owner = owner
-    this.#batch = new Batch({
-      limit: Math.min(BATCH_CHARACTERS, Math.floor(limits.maxSentBytes / 3)),
-      flush: (items) => this.#write(items),
-    })
+    const most = Math.min(BATCH_CHARACTERS, Math.floor(limits.maxSentBytes / 3))
+    this.#batch = new Batch(most, (items) => this.#write(items))
     this.#buffer = new SendBuffer(socket, limits, clock, () =>
       this.#fail(1013, "it reads too slowly"),
     )
@@ -105,8 +87,11 @@ export class SocketLink implements LivePeer {
     this.#closing = new Promise((resolve) => {
       this.#onGone = resolve
     })
-    if (this.#isOpen) this.#leave(code, reason)
-    else if (this.#graceTimer === undefined) this.#onGone?.()
+    if (this.#isOpen) {
+      this.#release()
+      closeSocket(this.#socket, code, reason)
+      this.#armGrace()
+    } else if (this.#graceTimer === undefined) this.#onGone?.()
     return this.#closing
   }
 
@@ -132,7 +117,10 @@ export class SocketLink implements LivePeer {
     }
     if (node !== undefined) {
       add("message", (data, isBinary) => this.#onFrame(data, isBinary === true))
-      add("ping", () => this.#onPing())
+      add("ping", () => {
+        this.#liveness.receivedOnSocket()
+        this.#checkRoom()
+      })
       add("pong", () => this.#liveness.receivedOnSocket())
       add("close", (code, reason) => this.#onClose(Number(code), String(reason)))
       add("error", (error) => this.#onError(error))
@@ -153,23 +141,18 @@ export class SocketLink implements LivePeer {
   #onFrame(data: unknown, isBinary: boolean): void {
     if (!this.#isOpen) return
     this.#liveness.received()
-    if (isBinary) {
-      this.#fail(1003, "it sent a binary frame instead of text")
-      return
-    }
+    if (isBinary) return this.#fail(1003, "it sent a binary frame instead of text")
     const text = String(data)
     // Sockets that were created elsewhere may not have the limit set.
     if (text.length > this.#limits.maxFrameBytes) {
-      this.#fail(1009, `it sent a frame of more than ${this.#limits.maxFrameBytes} bytes`)
-      return
+      return this.#fail(1009, `it sent a frame of more than ${this.#limits.maxFrameBytes} bytes`)
     }
     let parsed: unknown
     try {
       parsed = this.#parse(text)
     } catch (error) {
       const isJSON = !(error instanceof SyntaxError)
-      this.#fail(1007, `it sent a frame that is not ${isJSON ? "accepted" : "JSON"}`)
-      return
+      return this.#fail(1007, `it sent a frame that is not ${isJSON ? "accepted" : "JSON"}`)
     }
     if (this.#loading !== undefined || needsCodec(parsed)) this.#holdFrame(parsed)
     else this.#onParsed(parsed)
@@ -189,13 +172,13 @@ export class SocketLink implements LivePeer {
 
   #onParsed(parsed: unknown): void {
     if (!Array.isArray(parsed)) {
-      if (isPing(parsed)) this.#onPingFrame()
+      // The value of `PING`.
+      if (parsed === "ping") this.#onPingFrame()
       else this.#onEvent(parsed)
       return
     }
     if (parsed.length > BATCH_EVENTS) {
-      this.#fail(1009, `it sent more than ${BATCH_EVENTS} events in one frame`)
-      return
+      return this.#fail(1009, `it sent more than ${BATCH_EVENTS} events in one frame`)
     }
     for (const item of parsed as unknown[]) {
       // A receiver of events may close the connection.
@@ -213,8 +196,7 @@ export class SocketLink implements LivePeer {
     // A peer that is closing reads no more.
     if (this.#socket.readyState === OPEN) {
       try {
-        this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxSentBytes))
-        return
+        return this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxSentBytes))
       } catch (error) {
         this.#onError(error)
       }
@@ -227,26 +209,12 @@ export class SocketLink implements LivePeer {
     const details = { bufferedBytes: buffered, maxBufferedBytes: this.#limits.maxBufferedBytes }
     if (type === "call.requested") {
       const { operationId } = event
-      throw refusal(
-        "OVERLOADED",
-        `"${operationId}" was not sent: ${buffered} bytes wait to be sent already. Try again later.`,
-        { requestId, operationId, details, retryAfterMs: 100 },
-      )
+      const message = `"${operationId}" was not sent: ${buffered} bytes wait to be sent already. Try again later.`
+      throw refusal("OVERLOADED", message, { requestId, operationId, details, retryAfterMs: 100 })
     }
     this.#fail(1013, "it reads too slowly")
-    throw refusal(
-      "SLOW_CONSUMER",
-      `The peer was disconnected: ${buffered} bytes were waiting for it.`,
-      {
-        requestId,
-        details,
-      },
-    )
-  }
-
-  #onPing(): void {
-    this.#liveness.receivedOnSocket()
-    this.#checkRoom()
+    const message = `The peer was disconnected: ${buffered} bytes were waiting for it.`
+    throw refusal("SLOW_CONSUMER", message, { requestId, details })
   }
 
   #onPingFrame(): void {
@@ -292,16 +260,9 @@ export class SocketLink implements LivePeer {
     this.#onGone?.()
   }
 
-  /** Gives up the peer. */
   #fail(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.#end(code, reason)
-    closeSocket(this.#socket, code, reason)
-    this.#armGrace()
-  }
-
-  #leave(code: number, reason: string): void {
-    this.#release()
     closeSocket(this.#socket, code, reason)
     this.#armGrace()
   }

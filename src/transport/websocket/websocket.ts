@@ -1,16 +1,12 @@
 import { systemClock } from "../../internal/clock.ts"
-import { HEADERS } from "../../internal/headers.ts"
-import type { HeadersLike } from "../../internal/headers.ts"
-import { hasMethods, validateOptions } from "../../internal/options.ts"
+import { HEADERS, type HeadersLike } from "../../internal/headers.ts"
+import { hasMethods, validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import { egressBlocked } from "../../http-client/egress.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { awaitSocket, dialer } from "./dial.ts"
-import type { PerConnection } from "./dial.ts"
-import { resolveLimits, SOCKET_LIMITS } from "./limits.ts"
-import type { SocketLimitOptions } from "./limits.ts"
+import { awaitSocket, dialer, type PerConnection } from "./dial.ts"
+import { resolveLimits, SOCKET_LIMITS, type SocketLimitOptions } from "./limits.ts"
 import { pageLifecycle } from "../page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
 import type {
@@ -62,9 +58,7 @@ export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
   headers: { either: ["function", HEADERS] },
   protocols: { either: [{ list: "text" }, "function"] },
   WebSocket: "function",
-  reconnect: {
-    either: ["boolean", { members: { minDelay: { min: 0 }, maxDelay: { min: 0 } } }],
-  },
+  reconnect: { either: ["boolean", { members: { minDelay: { min: 0 }, maxDelay: { min: 0 } } }] },
   resumeMs: { min: 0 },
   connectTimeout: "duration",
   blockPrivate: "boolean",
@@ -99,24 +93,13 @@ export function createWebSocketTransport(
   const { clock = systemClock, connectTimeout = 10_000 } = options
   const logger = isolatedLogger(options.logger)
   const limits = resolveLimits(options, CLIENT_BUFFER)
-  const dial = {
-    headers: options.headers,
-    protocols: options.protocols,
-    token: options.token,
-    WebSocket: options.WebSocket,
-    maxFrameBytes: limits.maxFrameBytes,
-    connectTimeout,
-    blockPrivate: options.blockPrivate === true,
-    clock,
-  }
+  const { maxFrameBytes } = limits
+  const dial = { ...options, maxFrameBytes, connectTimeout, clock }
   const lifecycle = pageLifecycle()
   const shared = { limits, clock, isTrusted: options.isTrusted, lifecycle, announces: true }
   if (isSocket(target)) {
-    return new SocketTransport({
-      ...shared,
-      connect: awaitSocket(target, dial),
-      peer: "the server",
-    })
+    const connect = awaitSocket(target, dial)
+    return new SocketTransport({ ...shared, connect, peer: "the server" })
   }
   const { location } = globalThis as {
     readonly location?: { readonly href: string; readonly host: string }

@@ -7,7 +7,7 @@ import type {
   ResponseEnvelope,
 } from "../../../src/index.ts"
 import { BusCaller } from "../../../src/transport/bus/caller/caller.ts"
-import type { CallerParts } from "../../../src/transport/bus/caller/caller.ts"
+import type { CallerDependencies } from "../../../src/transport/bus/caller/state.ts"
 import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import { resolveGuardSettings } from "../../../src/transport/bus/options.ts"
 import type { GuardOptions } from "../../../src/transport/bus/options.ts"
@@ -111,7 +111,7 @@ export interface Line {
 }
 
 /** What a test wants to be different. */
-export interface LabOptions extends Partial<CallerParts> {
+export interface LabOptions extends Partial<CallerDependencies> {
   readonly guard?: GuardOptions
   readonly hasQueues?: boolean
   readonly isConnected?: boolean

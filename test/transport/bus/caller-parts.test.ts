@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { CallRequestedEvent, CallRespondedEvent } from "../../../src/index.ts"
-import { AcceptLatency } from "../../../src/transport/bus/caller/accept-latency.ts"
+import { AcceptLatency } from "../../../src/transport/bus/caller/state.ts"
 import { Breaker } from "../../../src/transport/bus/caller/breaker.ts"
 import { mergeAnswers } from "../../../src/transport/bus/caller/gather-merge.ts"
 import { Offers } from "../../../src/transport/bus/caller/offers.ts"

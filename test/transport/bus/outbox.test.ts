@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { frameOverhead } from "../../../src/transport/bus/wire/frame-builder.ts"
-import { bytesBeyond, Outbox } from "../../../src/transport/bus/wire/outbox.ts"
+import { frameOverhead, bytesBeyond, Outbox } from "../../../src/transport/bus/wire/frames.ts"
 import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 

@@ -42,7 +42,7 @@ export class PairSystem implements AsyncDisposable {
     const runs: string[] = []
     const aborted: unknown[] = []
     const registry = operationsOf(name, runs, aborted)
-    const transport = createBusTransport("test", this.broker.bus("worker"), {
+    const transport = createBusTransport(this.broker.bus("worker"), {
       logger: silentLogger,
       ...bus,
     })
@@ -53,7 +53,7 @@ export class PairSystem implements AsyncDisposable {
   }
 
   caller(options: BusOptions = {}): { transport: BusTransport; map: PendingRequestMap } {
-    const transport = createBusTransport("test", this.broker.bus("ann"), {
+    const transport = createBusTransport(this.broker.bus("ann"), {
       logger: silentLogger,
       ...options,
     })

@@ -2,8 +2,8 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { CallEvent, CallRequestedEvent } from "../../../src/core/events.ts"
 import { CallEntry } from "../../../src/transport/bus/caller/model.ts"
-import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/wire/frame-builder.ts"
-import type { MessageText } from "../../../src/transport/bus/wire/frame-builder.ts"
+import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/wire/frames.ts"
+import type { MessageText } from "../../../src/transport/bus/wire/frames.ts"
 import { Offers } from "../../../src/transport/bus/caller/offers.ts"
 import {
   acceptedText,
@@ -19,10 +19,8 @@ import {
 } from "../../../src/transport/bus/wire/wire.ts"
 import { events, json, parsed } from "../../protocol/arbitrary-events.ts"
 
-const host = { due() {} }
-
 function entryOf(event: CallRequestedEvent, isSigned = false): CallEntry {
-  const entry = new CallEntry(host, event, new Offers().byHash("m"), isSigned, 1000)
+  const entry = new CallEntry(() => undefined, event, new Offers().byHash("m"), isSigned, 1000)
   entry.attempt = 1
   return entry
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { versionWarning } from "../../../src/transport/nats/version.ts"
+import { versionWarning } from "../../../src/transport/nats/servers.ts"
 import { isUp, keepingLogger, openBus } from "./recorder.ts"
 import { startScripted } from "./scripted-server.ts"
 

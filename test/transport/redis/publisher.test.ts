@@ -37,7 +37,7 @@ describe("messages of one turn", () => {
     await publisher.drained()
     expect(fake.sent.filter(([command]) => command === "exec")).toHaveLength(1)
     await expect.poll(() => story).toEqual(["a 1", `b ${NOPERM.message}`, "c 1"])
-    expect(publisher.unanswered).toBe(0)
+    expect(publisher.room.used).toBe(0)
     publisher.add({ channel: "x", text: "b" })
     await expect.poll(() => story.length).toBe(4)
     await publisher.drained()
@@ -66,7 +66,7 @@ describe("messages of one turn", () => {
         }),
     })
     publisher.add({ channel: "x", text: "a".repeat(9 * 1024 * 1024) })
-    const ready = publisher.ready()
+    const ready = publisher.room.ready()
     const drained = publisher.drained()
     publisher.end()
     await ready
@@ -75,6 +75,6 @@ describe("messages of one turn", () => {
     answer?.()
     await publisher.drained()
     expect(story).toEqual([])
-    expect(publisher.ready()).toBeUndefined()
+    expect(publisher.room.ready()).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { countListeners, describeServer } from "../../../src/transport/redis/server.ts"
+import { countListeners, describeServer } from "../../../src/transport/redis/connection.ts"
 import { FakeRedis } from "./fake-redis.ts"
 import type { Script } from "./fake-redis.ts"
 

@@ -6,32 +6,26 @@ import type {
 } from "../../../core/events.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { CallFate, TransportReceiver } from "../../../protocol/transport.ts"
-import { CallerAnswers } from "./answers.ts"
-import { CallerState } from "./state.ts"
-import type { CallerDependencies } from "./state.ts"
-import { CallEntry } from "./model.ts"
+import { CallerState, type CallerDependencies } from "./state.ts"
+import { CallEntry, type KnownWorker } from "./model.ts"
 import { closed, duplicateId, tooLarge, unknownId } from "./failures.ts"
 import { CallerGrants } from "./grants.ts"
 import { CallerServices } from "./services.ts"
 import { Detector } from "./detector.ts"
 import { Dispatcher } from "./dispatcher.ts"
-import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import type { GuardSettings } from "../options.ts"
 import type { CallingStats } from "../stats.ts"
 import type { Bus } from "../types.ts"
-import { bytesBeyond } from "../wire/outbox.ts"
+import { bytesBeyond } from "../wire/frames.ts"
 import { readWorkerFrame } from "../wire/wire.ts"
 import { workerOfCorrelationId } from "./worker-book.ts"
-
-export type { CallerDependencies as CallerParts } from "./state.ts"
 
 /** The calling end of a bus transport. */
 export class BusCaller {
   readonly #state: CallerState
   readonly #dispatcher: Dispatcher
   readonly #grants: CallerGrants
-  readonly #answers: CallerAnswers
   readonly #detector: Detector
   readonly #services: CallerServices
   /** The first call was made; until then messages of workers are ignored. */
@@ -42,11 +36,10 @@ export class BusCaller {
   constructor(bus: Bus, settings: GuardSettings, parts: CallerDependencies) {
     this.#state = new CallerState(bus, settings, parts, {
       onChange: () => this.#services.changed(),
-      onWatch: () => this.#detector.start(),
+      onWatch: () => this.#detector.ticker.start(),
     })
     this.#dispatcher = new Dispatcher(this.#state)
     this.#grants = new CallerGrants(this.#state, this.#dispatcher)
-    this.#answers = new CallerAnswers(this.#state, this.#grants)
     this.#detector = new Detector(this.#state, this.#grants)
     this.#services = new CallerServices(this.#state)
   }
@@ -77,7 +70,7 @@ export class BusCaller {
 
   fromWorker(text: string): void {
     if (this.#isClosed || !this.#isCalling) return
-    this.#detector.check()
+    this.#detector.ticker.check()
     const frame = readWorkerFrame(text)
     if (frame === undefined) {
       this.#state.counts.dropped++
@@ -97,14 +90,15 @@ export class BusCaller {
   /** Handles "no responders" for the message with this correlation id. */
   noResponders(correlationId: string): void {
     if (this.#isClosed) return
-    this.#detector.check()
+    this.#detector.ticker.check()
     const entries = this.#state.entriesOf(correlationId)
     for (const entry of entries) this.#dispatcher.noResponders(entry)
     if (entries.length > 0) return
     const address = workerOfCorrelationId(correlationId)
     const worker = address === undefined ? undefined : this.#state.book.get(address)
     if (worker !== undefined) this.#detector.noResponders(worker)
-    else if (!this.#state.noResponders(correlationId)) this.#services.noResponders(correlationId)
+    else if (!this.#state.noResponders(correlationId))
+      this.#services.gatherSentAs(correlationId)?.noResponders()
   }
 
   /** Handles a message that the broker did not permit. */
@@ -112,7 +106,7 @@ export class BusCaller {
     if (this.#isClosed) return
     const entries = this.#state.entriesOf(correlationId)
     for (const entry of entries) this.#dispatcher.denied(entry, error)
-    if (entries.length === 0) this.#services.denied(correlationId, error)
+    if (entries.length === 0) this.#services.gatherSentAs(correlationId)?.fail(error)
   }
 
   connected(): void {
@@ -155,7 +149,7 @@ export class BusCaller {
     this.#isClosed = true
     const { pending, receiver } = this.#state
     const held = [...pending.values()].filter(({ attempt }) => attempt === 0)
-    this.#detector.stop()
+    this.#detector.ticker.stop()
     this.#dispatcher.close()
     this.#services.close()
     this.#state.close()
@@ -171,15 +165,12 @@ export class BusCaller {
       this.#isCalling = true
       state.ask()
     }
-    if (this.#services.takes(event)) {
-      this.#services.begin(event)
-      return
-    }
+    if (this.#services.takes(event)) return this.#services.begin(event)
     const offer = state.book.offers.of(operationId)
     if (offer === undefined) throw unknownId(operationId)
     const isSigned = state.signer !== undefined && event.identity !== undefined
     const now = state.now()
-    const entry = new CallEntry(this.#entryHost, event, offer, isSigned, now)
+    const entry = new CallEntry(this.#onDue, event, offer, isSigned, now)
     state.pending.set(requestId, entry)
     try {
       this.#dispatcher.begin(entry, now)
@@ -189,17 +180,12 @@ export class BusCaller {
     }
   }
 
-  readonly #entryHost = {
-    due: (entry: CallEntry): void => this.#dispatcher.due(entry),
-  }
+  readonly #onDue = (entry: CallEntry): void => this.#dispatcher.due(entry)
 
   #leave(event: CallAbortedEvent): void {
     const { requestId, reason } = event
     const entry = this.#state.pending.get(requestId)
-    if (entry === undefined) {
-      this.#services.leave(requestId)
-      return
-    }
+    if (entry === undefined) return this.#services.leave(requestId)
     const { worker, state } = entry
     this.#dispatcher.search.stop(entry)
     this.#state.finish(entry, undefined, reason)
@@ -209,10 +195,7 @@ export class BusCaller {
 
   #credit(requestId: string, credit: number): void {
     const entry = this.#state.pending.get(requestId)
-    if (entry === undefined) {
-      this.#services.credit(requestId, credit)
-      return
-    }
+    if (entry === undefined) return this.#services.credit(requestId, credit)
     entry.credit = credit
     if (entry.state !== "granted") return
     entry.worker?.send({ type: "event", event: { type: "call.credit", requestId, credit } })
@@ -229,28 +212,26 @@ export class BusCaller {
 
   #onMessage(worker: KnownWorker, message: WorkerMessage, now: number): void {
     const { book } = this.#state
+    const services = this.#services
     switch (message.type) {
       case "accepted":
-        if (!this.#services.accepted(worker, message)) this.#grants.accepted(worker, message, now)
-        return
+        return (services.gatherOf(message.id) ?? this.#grants).accepted(worker, message, now)
       case "refused":
-        if (!this.#services.refused(worker, message)) this.#grants.refused(worker, message)
-        return
+        return (services.gatherOf(message.id) ?? this.#grants).refused(worker, message)
       case "event":
-        if (this.#services.event(worker, message.event)) return
-        this.#answers.event(worker, message.event, message.after)
-        return
+        return (services.gatherOf(message.event.requestId) ?? this.#grants).answered(
+          worker,
+          message.event,
+          message.after,
+        )
       case "pong":
-        this.#answers.pong(worker, message)
-        this.#detector.onPong(worker, message.at)
-        return
+        this.#grants.pong(worker, message)
+        return this.#detector.onPong(worker, message.at)
       case "here":
         book.describe(worker, message)
-        this.#dispatcher.search.onAnnouncement(worker)
-        return
+        return this.#dispatcher.search.onAnnouncement(worker)
       case "changed":
-        book.changed(worker)
-        return
+        return book.changed(worker)
       case "bye":
         book.leave(worker)
     }

@@ -1,8 +1,6 @@
 import type { CallerState } from "./state.ts"
-import type { CallEntry } from "./model.ts"
-import { nextCheck } from "./grants.ts"
-import type { CallerGrants } from "./grants.ts"
-import type { KnownWorker } from "./model.ts"
+import type { CallEntry, KnownWorker } from "./model.ts"
+import { nextCheck, type CallerGrants } from "./grants.ts"
 import { Ticker } from "../ticker.ts"
 
 /** How long a worker is pinged after its last call, in milliseconds. */
@@ -23,26 +21,13 @@ const PING_IDS = 500
 export class Detector {
   readonly #state: CallerState
   readonly #grants: CallerGrants
-  readonly #ticker: Ticker
+  /** Runs while workers are pinged. `check` it before a message is handled, to notice that this process had stood still. */
+  readonly ticker: Ticker
 
   constructor(state: CallerState, grants: CallerGrants) {
     this.#state = state
     this.#grants = grants
-    this.#ticker = new Ticker(state.clock, state.settings.pingMs, (late) => this.#tick(late))
-  }
-
-  /** Starts pinging. */
-  start(): void {
-    this.#ticker.start()
-  }
-
-  stop(): void {
-    this.#ticker.stop()
-  }
-
-  /** Called before a message is handled, to notice that this process had stood still. */
-  check(): void {
-    this.#ticker.check()
+    this.ticker = new Ticker(state.clock, state.settings.pingMs, (late) => this.#tick(late))
   }
 
   /** Handles a reconnect: workers could not be received meanwhile, and messages may have been lost. */
@@ -55,7 +40,6 @@ export class Detector {
     }
   }
 
-  /** Handles a pong. */
   onPong(worker: KnownWorker, at: number | undefined): void {
     if (at !== undefined) worker.pongAt = Math.max(worker.pongAt ?? at, at)
     const { askAgain } = worker
@@ -90,10 +74,11 @@ export class Detector {
     if (!state.bus.isConnected) return
     for (const worker of [...state.book.watched]) {
       this.#checkWorker(worker, now)
-      if (this.#isDone(worker, now)) this.#unwatch(worker, now)
+      const isDone = worker.entries.size === 0 && now - worker.usedAt > WATCH_MS
+      if (isDone) this.#unwatch(worker, now)
       else this.#ping(worker, now, false)
     }
-    if (state.book.watched.size === 0) this.#ticker.stop()
+    if (state.book.watched.size === 0) this.ticker.stop()
   }
 
   #resetSilence(worker: KnownWorker, now: number): void {
@@ -108,11 +93,8 @@ export class Detector {
     const silentFor = worker.silentFor(now)
     const { address } = worker
     if (silentFor >= suspectMs && !worker.isLost && worker.goneSince === undefined) {
-      state.warnings.warn("A worker does not respond", {
-        address,
-        silentFor,
-        calls: worker.entries.size,
-      })
+      const fields = { address, silentFor, calls: worker.entries.size }
+      state.warnings.warn("A worker does not respond", fields)
     }
     if (state.isInGrace || worker.isLost) return
     if (worker.goneSince !== undefined && now - worker.goneSince >= goneMs) {
@@ -130,9 +112,8 @@ export class Detector {
     const entries = [...worker.entries]
     if (entries.length === 0) return
     state.counts.workersLost++
-    state.warnings.warn("A worker was lost, with the calls that it had", {
-      ...{ address, why, calls: entries.length },
-    })
+    const fields = { address, why, calls: entries.length }
+    state.warnings.warn("A worker was lost, with the calls that it had", fields)
     if (worker.goneSince !== undefined) this.#strike(entries, now)
     for (const entry of entries) this.#grants.lost(entry, why)
   }
@@ -148,10 +129,6 @@ export class Detector {
         operationId,
       })
     }
-  }
-
-  #isDone(worker: KnownWorker, now: number): boolean {
-    return worker.entries.size === 0 && now - worker.usedAt > WATCH_MS
   }
 
   #unwatch(worker: KnownWorker, now: number): void {

@@ -1,12 +1,10 @@
 // The life of a call until a worker has accepted it. Finding workers, sending and grants are in other files.
 import type { CallErrorEvent } from "../../../core/events.ts"
-import { isCallError } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
+import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { CallerState } from "./state.ts"
-import type { CallEntry, Step } from "./model.ts"
+import type { CallEntry, Step, KnownWorker } from "./model.ts"
 import { notSent, notSigned, messages, tooLarge, unsafeTicket } from "./failures.ts"
-import type { KnownWorker } from "./model.ts"
-import { bytesBeyond } from "../wire/outbox.ts"
+import { bytesBeyond } from "../wire/frames.ts"
 import { RequestBatch } from "./request-batch.ts"
 import { isCompatible, isVersion } from "../wire/versions.ts"
 import { WorkerSearch } from "./worker-search.ts"
@@ -49,10 +47,7 @@ export class Dispatcher {
     entry.encode()
     const { identity } = entry.event
     const { signer } = this.#state
-    if (signer === undefined || identity === undefined) {
-      this.#dispatch(entry, now)
-      return
-    }
+    if (signer === undefined || identity === undefined) return this.#dispatch(entry, now)
     const { operationId, requestId } = entry
     const timeout = Math.min(entry.left(now), MAX_TICKET_MS)
     entry.isSigning = true
@@ -92,7 +87,6 @@ export class Dispatcher {
     else this.dispatch(entry)
   }
 
-  /** Handles the timer of an entry. */
   due(entry: CallEntry): void {
     if (entry.isOver || entry.state === "granted" || entry.state === "held") return
     if (!this.#state.bus.isConnected) this.hold(entry)
@@ -106,10 +100,7 @@ export class Dispatcher {
   noResponders(entry: CallEntry): void {
     const { worker } = entry
     this.#markUnsent(entry)
-    if (worker === undefined) {
-      this.search.start(entry)
-      return
-    }
+    if (worker === undefined) return this.search.start(entry)
     entry.openTo?.delete(worker.address)
     worker.goneSince ??= this.#state.now()
     this.dispatch(entry)
@@ -124,10 +115,7 @@ export class Dispatcher {
   denied(entry: CallEntry, error: CallError): void {
     const { worker, offer } = entry
     this.#markUnsent(entry)
-    if (worker === undefined || !this.#state.bus.hasQueues) {
-      this.#fail(entry, error)
-      return
-    }
+    if (worker === undefined || !this.#state.bus.hasQueues) return this.#fail(entry, error)
     entry.openTo?.delete(worker.address)
     entry.avoid = worker
     const isOffered = worker.offers.has(offer)
@@ -146,19 +134,19 @@ export class Dispatcher {
     const served = otherVersion(entry, error)
     if (served !== undefined) {
       state.book.learnVersion(worker, entry.offer, served)
-      this.dispatch(entry)
-      return
+      return this.dispatch(entry)
     }
     if (error.code !== "OVERLOADED" && entry.moves < MAX_MOVES) {
       entry.moves++
       if (worker.offers.has(entry.offer)) worker.declinesUntil = state.now() + DECLINED_MS
-      this.dispatch(entry)
-      return
+      return this.dispatch(entry)
     }
     if (entry.repeats + 1 >= state.settings.maxAttempts) {
       const { retryAfterMs } = error
-      state.fail(entry, "OVERLOADED", messages.allWorkersBusy(entry), { retryAfterMs, worker })
-      return
+      return state.fail(entry, "OVERLOADED", messages.allWorkersBusy(entry), {
+        retryAfterMs,
+        worker,
+      })
     }
     entry.repeats++
     state.counts.repeats++
@@ -177,7 +165,6 @@ export class Dispatcher {
     this.dispatch(entry)
   }
 
-  /** Stops sending. */
   close(): void {
     this.#batch.close()
   }
@@ -186,14 +173,10 @@ export class Dispatcher {
   #dispatch(entry: CallEntry, now: number): void {
     const state = this.#state
     const { bus, breaker } = state
-    if (!bus.isConnected) {
-      this.hold(entry)
-      return
-    }
+    if (!bus.isConnected) return this.hold(entry)
     const rest = breaker.restOf(entry.offer.operationHash, now)
     if (rest > 0) {
-      state.fail(entry, "UNAVAILABLE", messages.breakerOpen(entry), { retryAfterMs: rest })
-      return
+      return state.fail(entry, "UNAVAILABLE", messages.breakerOpen(entry), { retryAfterMs: rest })
     }
     const worker = this.#workerFor(entry, now)
     if (worker === undefined && !state.mayGoToAny(entry)) this.search.start(entry)
@@ -215,13 +198,12 @@ export class Dispatcher {
   /** Sends a request. Throws a `CallError` when it cannot be sent. */
   #sendRequest(entry: CallEntry, worker: KnownWorker | undefined, now: number): void {
     const state = this.#state
-    if (entry.deadline <= now) {
-      state.fail(entry, "TIMEOUT", messages.timeout(entry))
-      return
-    }
+    if (entry.deadline <= now) return state.fail(entry, "TIMEOUT", messages.timeout(entry))
     const risk = entry.ticket === undefined ? undefined : state.bus.ticketRisk?.()
     if (risk !== undefined) throw unsafeTicket(entry.operationId, risk)
-    const isNow = this.#mayRunNow(entry)
+    const { offer, isStream, isIdempotent } = entry
+    // It may run without a grant if all of its workers say that it is idempotent.
+    const isNow = !isStream && isIdempotent !== false && offer.isIdempotent === true
     this.#markSent(entry, worker, isNow, now)
     const message = entry.requestText(isNow, now)
     try {
@@ -234,11 +216,6 @@ export class Dispatcher {
       throw thrown
     }
     if (worker !== undefined) state.counts.directed++
-  }
-
-  /** Whether it may run without a grant, because all of its workers say that it is idempotent. */
-  #mayRunNow({ offer, isStream, isIdempotent }: CallEntry): boolean {
-    return !isStream && isIdempotent !== false && offer.isIdempotent === true
   }
 
   #markSent(entry: CallEntry, worker: KnownWorker | undefined, isNow: boolean, now: number): void {
@@ -277,10 +254,7 @@ export class Dispatcher {
     const waitOn = (): void =>
       state.arm(entry, roundUp(now + state.latency.acceptTimeout(entry.repeats)))
     // This process stood still, and has not read what arrived meanwhile.
-    if (now - entry.dueAt > pingMs) {
-      waitOn()
-      return
-    }
+    if (now - entry.dueAt > pingMs) return waitOn()
     if (entry.worker === undefined) entry.offer.queue.unanswered(entry, now)
     // One of the workers is silent: pinging all finds out which.
     for (const worker of entry.offer.workers) state.book.use(worker, now)
@@ -330,8 +304,7 @@ export class Dispatcher {
     const state = this.#state
     // The broker was lost meanwhile: it is sent after the reconnect.
     if (isCallError(error, "UNAVAILABLE") && !state.bus.isConnected && !entry.isOver) {
-      this.hold(entry)
-      return
+      return this.hold(entry)
     }
     const { code, message, retryAfterMs, details } = error
     const retryable = error.retryable && entry.deliveryStatus().retryable

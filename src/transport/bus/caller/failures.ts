@@ -1,5 +1,5 @@
 import { isCallError, refusal } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
+import type { CallError, CallErrorOptions } from "../../../core/errors.ts"
 import { quote, reasonOf } from "../../../internal/message-text.ts"
 import type { CallEntry } from "./model.ts"
 
@@ -33,45 +33,42 @@ export const messages = {
 
 /** The error for an id that no operation can have, and that must not get into an address. */
 export function unknownId(operationId: string): CallError {
-  return refusal(
-    "OPERATION_NOT_FOUND",
-    `Operation ${quote(operationId)} is not registered: ids are names with dots between them, of letters, digits, "_" and "-".`,
-    { operationId: operationId.slice(0, 256) },
-  )
+  const message = `Operation ${quote(operationId)} is not registered: ids are names with dots between them, of letters, digits, "_" and "-".`
+  return refusal("OPERATION_NOT_FOUND", message, { operationId: operationId.slice(0, 256) })
+}
+
+/** The error of a request that was not sent. */
+function unsent(
+  code: string,
+  operationId: string,
+  why: string,
+  options?: CallErrorOptions,
+): CallError {
+  return refusal(code, `"${operationId}" was not sent: ${why}`, { operationId, ...options })
 }
 
 /** The error for a request id that a pending request already has. */
 export function duplicateId(operationId: string, requestId: string): CallError {
-  return refusal(
-    "CONFLICT",
-    `"${operationId}" was not sent: a request with the id "${requestId}" is still pending. Use a new id.`,
-    { operationId, requestId },
-  )
+  const why = `a request with the id "${requestId}" is still pending. Use a new id.`
+  return unsent("CONFLICT", operationId, why, { requestId })
 }
 
 export function closed(operationId: string): CallError {
-  return refusal("UNAVAILABLE", `"${operationId}" was not sent: the transport is closed.`, {
-    ...{ operationId, mayHaveExecuted: false, retryable: false },
-  })
+  const options = { mayHaveExecuted: false, retryable: false }
+  return unsent("UNAVAILABLE", operationId, "the transport is closed.", options)
 }
 
 /** The error when a ticket could not be signed. */
 export function notSigned(operationId: string, thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown
-  return refusal(
-    "UNAUTHENTICATED",
-    `"${operationId}" was not sent: its ticket could not be signed. Check the "signer" of this transport.`,
-    { operationId, cause: thrown },
-  )
+  const why = `its ticket could not be signed. Check the "signer" of this transport.`
+  return unsent("UNAUTHENTICATED", operationId, why, { cause: thrown })
 }
 
 /** The error for a broker that does not protect tickets. */
 export function unsafeTicket(operationId: string, risk: string): CallError {
-  return refusal(
-    "UNAVAILABLE",
-    `"${operationId}" was not sent: its ticket would not be safe. ${risk}`,
-    { operationId, retryable: false },
-  )
+  const why = `its ticket would not be safe. ${risk}`
+  return unsent("UNAVAILABLE", operationId, why, { retryable: false })
 }
 
 /** The error for a request or an answer that exceeds the broker's limit. */
@@ -81,12 +78,16 @@ export function tooLarge(
   maxPayload: number,
   what = "Input",
 ): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
+  const message =
     `${what} for "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
-      "send less, or raise the broker's limit.",
-    { operationId, details: { bytes, maxPayload } },
-  )
+    "send less, or raise the broker's limit."
+  return refusal("PAYLOAD_TOO_LARGE", message, { operationId, details: { bytes, maxPayload } })
+}
+
+/** The error when workers are connected, and none answers. */
+export function noAnswer(operationId: string): CallError {
+  const message = `"${operationId}" got no answer: workers are connected but do not respond. Check their load, or try again later.`
+  return refusal("UNAVAILABLE", message, { operationId })
 }
 
 /** Turns what a bus threw into a `CallError`. */

@@ -1,14 +1,13 @@
 import type { CallErrorEvent, CallEvent, CallRequestedEvent } from "../../../core/events.ts"
-import { refusal } from "../../../core/errors.ts"
+import { errorEvent } from "../../../core/error-event.ts"
 import type { CallError } from "../../../core/errors.ts"
-import type { DeadlineEntry } from "../../../internal/deadlines.ts"
+import { DeadlineTimer } from "../../../internal/deadline-timer.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { CallFate } from "../../../protocol/transport.ts"
 import type { CallerState } from "./state.ts"
-import { bodyOf, timedText, withoutIdentity } from "./model.ts"
-import { notSent, notSigned, unsafeTicket } from "./failures.ts"
+import { bodyOf, timedText, withoutIdentity, type KnownWorker } from "./model.ts"
+import { noAnswer, notSent, notSigned, unsafeTicket } from "./failures.ts"
 import { mergeAnswers } from "./gather-merge.ts"
-import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { requestText } from "../wire/short-messages.ts"
 
@@ -24,40 +23,34 @@ const MAX_ROUNDS = 3
 const MAX_TICKET_MS = 3_600_000
 
 /** A request to all workers, whose answers are merged into one. */
-export class Gather implements DeadlineEntry {
-  readonly requestId: string
+export class Gather {
   readonly event: CallRequestedEvent
   /** Identifies the request when the broker reports that it has no receiver. */
   readonly correlationId: string
-  isOver = false
   isHeld = false
   readonly #state: CallerState
-  readonly #onEnd: (gather: Gather) => void
+  readonly #onEnd: () => void
   readonly #body: string
   readonly #isSigned: boolean
   readonly #answers = new Map<string, ResponseEnvelope>()
   readonly #errors = new Map<string, CallErrorEvent>()
   readonly #deadline: number
+  readonly #timer: DeadlineTimer
+  #isOver = false
   #ticket: string | undefined
   #rounds = 0
   #askedAt = 0
   #hasNoWorkers = false
 
-  // `Deadlines` keeps these.
-  #dueAt = 0
-  listedIn: DeadlineEntry["listedIn"] = undefined
-  dueBefore: DeadlineEntry | undefined = undefined
-  dueAfter: DeadlineEntry | undefined = undefined
-
   /** Throws a `CallError` when the request has no JSON form. */
-  constructor(state: CallerState, event: CallRequestedEvent, onEnd: (gather: Gather) => void) {
+  constructor(state: CallerState, event: CallRequestedEvent, onEnd: () => void) {
     this.#state = state
     this.event = event
-    this.requestId = event.requestId
     this.correlationId = state.newCorrelationId("g")
     this.#onEnd = onEnd
     this.#isSigned = state.signer !== undefined && event.identity !== undefined
     this.#body = bodyOf(withoutIdentity(event, this.#isSigned))
+    this.#timer = new DeadlineTimer(state.deadlines, () => this.#expire())
     this.#deadline = state.now() + (event.timeout ?? Number.POSITIVE_INFINITY)
   }
 
@@ -65,10 +58,7 @@ export class Gather implements DeadlineEntry {
   begin(): void {
     const { signer } = this.#state
     const { identity, operationId, requestId, timeout = MAX_TICKET_MS, input } = this.event
-    if (signer === undefined || identity === undefined) {
-      this.#ask()
-      return
-    }
+    if (signer === undefined || identity === undefined) return this.#ask()
     signer.sign(identity, { operationId, requestId, timeout, input }).then(
       (ticket) => {
         this.#ticket = ticket
@@ -80,7 +70,7 @@ export class Gather implements DeadlineEntry {
 
   /** Sends it again, or for the first time after the broker was unreachable. */
   askAgain(): void {
-    if (this.isOver || (this.#isSigned && this.#ticket === undefined)) return
+    if (this.#isOver || (this.#isSigned && this.#ticket === undefined)) return
     try {
       this.#ask()
     } catch (thrown) {
@@ -92,29 +82,24 @@ export class Gather implements DeadlineEntry {
   hold(): void {
     this.isHeld = true
     this.#rounds = 0
-    this.#state.deadlines.remove(this)
+    this.#timer.stop()
   }
 
-  due(): number {
-    return this.#dueAt
-  }
-
-  expire(): void {
+  #expire(): void {
     const now = this.#state.now()
     if (this.#hasNoWorkers) this.askAgain()
     else if (now < this.#askedAt + MAX_DISCOVERY_MS && !this.#isComplete(now))
-      this.#arm(this.#askedAt + MAX_DISCOVERY_MS)
+      this.#timer.start(this.#askedAt + MAX_DISCOVERY_MS)
     else if (this.#answers.size + this.#errors.size > 0) this.#conclude()
     else if (this.#rounds < MAX_ROUNDS) this.askAgain()
-    else this.fail(this.#noAnswerError())
+    else this.fail(noAnswer(this.event.operationId))
   }
 
-  /** Handles the answer of a worker. */
   answered(worker: KnownWorker, event: CallEvent): void {
     if (event.type === "call.responded") this.#answers.set(worker.address, event.output)
     else if (event.type === "call.error") this.#errors.set(worker.address, event)
     else return
-    worker.finished(this.requestId)
+    worker.finished(event.requestId)
     worker.confirm()
     this.#onAnswer()
   }
@@ -123,7 +108,7 @@ export class Gather implements DeadlineEntry {
   accepted(worker: KnownWorker, { key, runs }: WorkerMessage & { type: "accepted" }): void {
     if (runs === true) return
     const left = Math.min(this.#deadline - this.#state.now(), MAX_TICKET_MS)
-    if (left > 0) worker.send({ type: "go", id: this.requestId, key, left })
+    if (left > 0) worker.send({ type: "go", id: this.event.requestId, key, left })
   }
 
   refused(worker: KnownWorker, { error }: WorkerMessage & { type: "refused" }): void {
@@ -134,44 +119,26 @@ export class Gather implements DeadlineEntry {
   /** Handles "no responders": retries once, because a worker may be starting. */
   noResponders(): void {
     const state = this.#state
-    if (this.isOver || this.isHeld) return
-    if (this.#hasNoWorkers && this.#rounds > 1 && !state.isInGrace) {
-      this.#conclude()
-      return
-    }
+    if (this.#isOver || this.isHeld) return
+    if (this.#hasNoWorkers && this.#rounds > 1 && !state.isInGrace) return this.#conclude()
     this.#hasNoWorkers = true
-    this.#arm(state.now() + RETRY_MS)
+    this.#timer.start(state.now() + RETRY_MS)
   }
 
   fail(error: CallError): void {
-    if (this.isOver) return
-    const { code, message, retryAfterMs, details, retryable } = error
-    const { requestId } = this
-    this.#end({
-      ...{ type: "call.error", requestId, code, message, retryable, mayHaveExecuted: false },
-      ...(details !== undefined && { details }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-    })
+    if (this.#isOver) return
+    this.#end({ ...errorEvent(this.event.requestId, error), mayHaveExecuted: false })
   }
 
   /** Drops it: its caller left. */
   leave(): void {
-    this.isOver = true
-    this.#state.deadlines.remove(this)
+    this.#isOver = true
+    this.#timer.stop()
   }
 
   /** Listing has no effect, so that it may always be retried. */
   deliveryStatus(): CallFate {
     return { mayHaveExecuted: this.#rounds > 0, retryable: true }
-  }
-
-  #noAnswerError(): CallError {
-    const { operationId } = this.event
-    return refusal(
-      "UNAVAILABLE",
-      `"${operationId}" got no answer: workers are connected but do not respond. Check their load, or try again later.`,
-      { operationId },
-    )
   }
 
   #ask(): void {
@@ -187,7 +154,7 @@ export class Gather implements DeadlineEntry {
     this.#askedAt = now
     const sent = { attempt: this.#rounds, isNow: true, ticket: this.#ticket }
     const text = requestText(timedText(this.#body, left), sent)
-    this.#arm(now + MIN_DISCOVERY_MS)
+    this.#timer.start(now + MIN_DISCOVERY_MS)
     state.bus.toAll(this.event.operationId, state.frame(text), this.correlationId)
   }
 
@@ -213,14 +180,11 @@ export class Gather implements DeadlineEntry {
     const state = this.#state
     const now = state.now()
     const [error] = [...this.#errors.values()].toSorted((a, b) => rank(a) - rank(b))
-    if (this.#answers.size === 0 && error !== undefined) {
-      this.#end(error)
-      return
-    }
+    if (this.#answers.size === 0 && error !== undefined) return this.#end(error)
     // Their operations are missing from the answer, so that their next message counts as a change.
     for (const worker of this.#missing(now)) worker.wasMissed = true
-    const { requestId, event } = this
-    const { operationId } = event
+    const { event } = this
+    const { operationId, requestId } = event
     const [first] = this.#answers.values()
     const meta = first?.meta ?? { source: "local", operationId, timestamp: now }
     const data = mergeAnswers(
@@ -232,14 +196,8 @@ export class Gather implements DeadlineEntry {
 
   #end(event: CallEvent): void {
     this.leave()
-    this.#onEnd(this)
+    this.#onEnd()
     this.#state.deliver(event)
-  }
-
-  #arm(at: number): void {
-    this.#state.deadlines.remove(this)
-    this.#dueAt = at
-    this.#state.deadlines.add(this)
   }
 }
 

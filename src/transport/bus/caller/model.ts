@@ -3,29 +3,21 @@
 import { QueueTrust } from "./queue-trust.ts"
 import { compareVersions, isCompatible } from "../wire/versions.ts"
 import type { CallerMessage } from "../wire/messages.ts"
-import type { Outbox } from "../wire/outbox.ts"
+import type { Outbox, MessageText } from "../wire/frames.ts"
 import type { WorkerStats } from "../stats.ts"
 
-import { doneText } from "../wire/short-messages.ts"
+import { doneText, callText, quoted, requestText, shortInput } from "../wire/short-messages.ts"
 import { messageText } from "../wire/wire.ts"
 import { encodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import type { DeadlineEntry } from "../../../internal/deadlines.ts"
 import type { CallFate } from "../../../protocol/transport.ts"
-import type { MessageText } from "../wire/frame-builder.ts"
 
 import type { CallQuestions } from "./questions.ts"
 import { StreamOrder } from "./stream-order.ts"
-import { callText, quoted, requestText, shortInput } from "../wire/short-messages.ts"
 
 /** What a seeking call does when its timer fires. */
 export type Step = "dispatch" | "repeat" | "search"
-
-/** The owner of call entries. */
-export interface EntryHost {
-  /** The timer of an entry fired. */
-  due(entry: CallEntry): void
-}
 
 /** A pending call on the bus. */
 export class CallEntry implements DeadlineEntry {
@@ -91,7 +83,7 @@ export class CallEntry implements DeadlineEntry {
   questions: CallQuestions | undefined
   /** Its id as JSON. */
   readonly idText: string
-  readonly #host: EntryHost
+  readonly #onDue: (entry: CallEntry) => void
   readonly #isSigned: boolean
   /** Its input as JSON, if the short form of a request is enough. */
   #input: string | undefined
@@ -104,14 +96,15 @@ export class CallEntry implements DeadlineEntry {
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
+  /** `onDue` is called when its timer fires. */
   constructor(
-    host: EntryHost,
+    onDue: (entry: CallEntry) => void,
     event: CallRequestedEvent,
     offer: Offer,
     isSigned: boolean,
     now: number,
   ) {
-    this.#host = host
+    this.#onDue = onDue
     this.#isSigned = isSigned
     this.event = event
     this.requestId = event.requestId
@@ -128,7 +121,7 @@ export class CallEntry implements DeadlineEntry {
   }
 
   expire(): void {
-    this.#host.due(this)
+    this.#onDue(this)
   }
 
   /** Milliseconds until the deadline, as a number that JSON can represent. */
@@ -144,7 +137,6 @@ export class CallEntry implements DeadlineEntry {
     if (this.#input === undefined) this.#body = bodyOf(event)
   }
 
-  /** The text of its request. */
   requestText(isNow: boolean, now: number): MessageText {
     this.encode()
     const { attempt, ticket } = this
@@ -289,7 +281,6 @@ export class KnownWorker {
     if (this.#done.push(quoted(requestId)) >= MAX_UNCONFIRMED) this.confirm()
   }
 
-  /** Confirms the answers that arrived. */
   confirm(): void {
     if (this.#done.length === 0) return
     const ids = this.#done
@@ -309,13 +300,11 @@ export class KnownWorker {
     this.#strays.clear()
   }
 
-  /** Sends queued messages now. */
   flush(): void {
     this.confirm()
     this.#outbox.flush()
   }
 
-  /** Notes a sign of life. */
   markAlive(now: number): void {
     this.lastSeenAt = now
     this.goneSince = undefined

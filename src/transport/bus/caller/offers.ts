@@ -24,7 +24,6 @@ export class Offers {
     return offer
   }
 
-  /** The offer with this operation hash. */
   byHash(operationHash: string): Offer {
     let offer = this.#byHash.get(operationHash)
     if (offer === undefined) {

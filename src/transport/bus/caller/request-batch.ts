@@ -1,11 +1,8 @@
 import { deferOn } from "../../../internal/clock.ts"
 import type { CallerState } from "./state.ts"
-import type { CallEntry } from "./model.ts"
-import { FrameBuilder, wholeText } from "../wire/frame-builder.ts"
-import type { MessageText } from "../wire/frame-builder.ts"
-import type { KnownWorker } from "./model.ts"
+import type { CallEntry, KnownWorker, SentGroup } from "./model.ts"
+import { FrameBuilder, wholeText, type MessageText } from "../wire/frames.ts"
 import { frameText } from "../wire/wire.ts"
-import type { SentGroup } from "./model.ts"
 
 interface Waiting {
   readonly entry: CallEntry
@@ -71,14 +68,12 @@ export class RequestBatch {
     // At high load a request that is sent alone would only cost its worker an extra turn. Nothing may be pending then,
     // because all answers came in one frame.
     if (this.#startTurn() && this.#lastCount <= FEW && this.#state.pending.size <= FEW) {
-      this.#post(queue, [entry], frameText(this.#state.bus.address, [wholeText(message)]))
-      return
+      return this.#post(queue, [entry], frameText(this.#state.bus.address, [wholeText(message)]))
     }
     queue.waiting.push({ entry, attempt: entry.attempt, message })
     this.#filled.add(queue)
   }
 
-  /** Stops sending. */
   close(): void {
     this.#disarm()
     this.#filled.clear()
@@ -111,8 +106,7 @@ export class RequestBatch {
   #startTurn(): boolean {
     if (this.#isTurn) return false
     this.#isTurn = true
-    const { clock } = this.#state
-    deferOn(clock, this.#onTurn)
+    deferOn(this.#state.clock, this.#onTurn)
     return true
   }
 
@@ -160,8 +154,13 @@ export class RequestBatch {
     const frame = new FrameBuilder(bus.address)
     let entries: CallEntry[] = []
     const post = (): void => {
-      if (entries.length > 0) this.#try(queue, entries, frame.take())
+      const sent = entries
       entries = []
+      try {
+        if (sent.length > 0) this.#post(queue, sent, frame.take())
+      } catch (thrown) {
+        for (const entry of sent) this.#failed(entry, thrown)
+      }
     }
     for (const { entry, message } of still) {
       const { text, head } = message
@@ -170,14 +169,6 @@ export class RequestBatch {
       frame.add(text, head)
     }
     post()
-  }
-
-  #try(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {
-    try {
-      this.#post(queue, entries, frame)
-    } catch (thrown) {
-      for (const entry of entries) this.#failed(entry, thrown)
-    }
   }
 
   #post(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {

@@ -4,19 +4,16 @@ import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { TransportReceiver } from "../../../protocol/transport.ts"
-import { AcceptLatency } from "./accept-latency.ts"
+import { backOff } from "../../../internal/back-off.ts"
 import { Breaker } from "./breaker.ts"
-import type { CallEntry } from "./model.ts"
-import type { KnownWorker } from "./model.ts"
+import type { CallEntry, KnownWorker, SentGroup } from "./model.ts"
 import type { GuardSettings } from "../options.ts"
-import type { SentGroup } from "./model.ts"
 import { RetryBudget } from "../../../internal/retry-budget.ts"
 import type { TicketSigner } from "../tickets/model.ts"
 import type { Bus } from "../types.ts"
 import { Warnings } from "../warnings.ts"
 import { frameText, messageText } from "../wire/wire.ts"
-import { WorkerBook } from "./worker-book.ts"
-import type { WorkerBookDependencies } from "./worker-book.ts"
+import { WorkerBook, type WorkerBookDependencies } from "./worker-book.ts"
 
 /** Dependencies of a `BusCaller`, injected for tests. */
 export interface CallerDependencies {
@@ -34,9 +31,6 @@ export interface FailureOptions {
   readonly worker?: KnownWorker | undefined
   readonly details?: unknown
 }
-
-/** Notified about workers. */
-export type CallerListener = Pick<WorkerBookDependencies, "onChange" | "onWatch">
 
 /** Discovery requests that are remembered; beyond it the oldest is forgotten. */
 const MAX_ASKS = 32
@@ -84,7 +78,7 @@ export class CallerState {
     bus: Bus,
     settings: GuardSettings,
     parts: CallerDependencies,
-    listener: CallerListener,
+    listener: Pick<WorkerBookDependencies, "onChange" | "onWatch">,
   ) {
     const { clock, logger, signer, random = Math.random } = parts
     this.bus = bus
@@ -107,7 +101,6 @@ export class CallerState {
     return this.clock.now() < this.graceUntil
   }
 
-  /** Starts the grace period after a reconnect. */
   startGrace(): void {
     this.graceUntil = this.clock.now() + GRACE
   }
@@ -128,7 +121,6 @@ export class CallerState {
     return kind + (this.#correlationIds++).toString(36)
   }
 
-  /** A message as a separate frame. */
   frame(text: string): string {
     return frameText(this.bus.address, [text])
   }
@@ -162,7 +154,6 @@ export class CallerState {
     return true
   }
 
-  /** Sets the timer of an entry. */
   arm(entry: CallEntry, at: number): void {
     this.deadlines.remove(entry)
     entry.dueAt = at
@@ -243,5 +234,31 @@ export class CallerState {
     for (const entry of this.pending.values()) entry.isOver = true
     this.pending.clear()
     this.groups.clear()
+  }
+}
+
+/** Weight of a new latency in the average: it rises quickly and falls slowly. */
+const RISE = 0.25
+const FALL = 0.05
+const FACTOR = 4
+
+/** Tracks how long workers take to accept calls, and derives the timeout for it. */
+export class AcceptLatency {
+  readonly #minimum: number
+  #smoothed = 0
+
+  constructor(minimum: number) {
+    this.#minimum = minimum
+  }
+
+  observe(milliseconds: number): void {
+    const change = milliseconds - this.#smoothed
+    this.#smoothed += change * (change > 0 ? RISE : FALL)
+  }
+
+  /** Milliseconds to wait for a worker to accept; doubles with each repeat after the first. */
+  acceptTimeout(repeats: number): number {
+    const base = Math.max(this.#minimum, FACTOR * this.#smoothed)
+    return repeats <= 1 ? base : backOff(repeats, base, Infinity)
   }
 }

@@ -1,10 +1,9 @@
 import type { Clock } from "../../../internal/platform.ts"
-import { KnownWorker } from "./model.ts"
+import { KnownWorker, type Offer, type Offered } from "./model.ts"
 import { Offers } from "./offers.ts"
-import type { Offer, Offered } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import type { GuardSettings } from "../options.ts"
-import { Outbox } from "../wire/outbox.ts"
+import { Outbox } from "../wire/frames.ts"
 import { isCompatible } from "../wire/versions.ts"
 import type { WorkerStats } from "../stats.ts"
 import type { Bus } from "../types.ts"
@@ -107,7 +106,6 @@ export class WorkerBook {
     offer.add(worker, { isIdempotent, version })
   }
 
-  /** Notes that the operations of a worker have changed. */
   changed(worker: KnownWorker): void {
     worker.isDescribed = false
     worker.isAsked = false
@@ -181,12 +179,10 @@ export class WorkerBook {
     return this.#oneOfTwo(offer.workers, isFit)
   }
 
-  /** Picks any live worker, whatever it serves. */
   pickAny(now: number): KnownWorker | undefined {
     return this.#oneOfTwo(this.live(now), () => true)
   }
 
-  /** All live workers. */
   live(now: number): KnownWorker[] {
     const { suspectMs } = this.#dependencies.settings
     return [...this.#workers.values()].filter((worker) => worker.isLive(now, suspectMs))

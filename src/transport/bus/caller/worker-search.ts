@@ -1,7 +1,6 @@
 import type { CallerState } from "./state.ts"
-import type { CallEntry } from "./model.ts"
+import type { CallEntry, KnownWorker } from "./model.ts"
 import { messages } from "./failures.ts"
-import type { KnownWorker } from "./model.ts"
 
 /** The duration of one search, in milliseconds: a worker may be starting. */
 const ROUND_MS = 200
@@ -12,18 +11,16 @@ const DISCOVERED_MS = 150
 /** How long the others get to announce an operation after the first worker did, in milliseconds. */
 const GATHER_MS = 10
 
-/** Sends a request to one worker, or to any. */
-type Post = (entry: CallEntry, worker: KnownWorker | undefined) => void
-
 /** Searches workers for calls that have none, and fails the calls when there is none. */
 export class WorkerSearch {
   readonly #state: CallerState
-  readonly #post: Post
+  readonly #post: (entry: CallEntry, worker: KnownWorker | undefined) => void
   readonly #entries = new Set<CallEntry>()
   /** When a worker last announced its operations. */
   #announcedAt = Number.NEGATIVE_INFINITY
 
-  constructor(state: CallerState, post: Post) {
+  /** `post` sends a request to one worker, or to any. */
+  constructor(state: CallerState, post: (entry: CallEntry, worker?: KnownWorker) => void) {
     this.#state = state
     this.#post = post
   }
@@ -68,10 +65,7 @@ export class WorkerSearch {
     const now = state.now()
     this.#entries.delete(entry)
     const worker = state.book.pick(entry.offer, now, entry.version)
-    if (worker !== undefined || state.mayGoToAny(entry)) {
-      this.#send(entry, worker)
-      return
-    }
+    if (worker !== undefined || state.mayGoToAny(entry)) return this.#send(entry, worker)
     const hasLooked = entry.rounds >= MAX_ROUNDS || !entry.offer.wasServed
     if (!this.#conclude(entry, hasLooked && this.#isDiscoveryOver(entry, now), now))
       this.start(entry)

@@ -1,4 +1,4 @@
-import { isStrings, isText } from "../../../internal/guards.ts"
+import { isRecord, isStrings, isText } from "../../../internal/guards.ts"
 import { toBase64 } from "../../../internal/base64.ts"
 import { frozenCopy } from "../../../internal/frozen.ts"
 import { encodeValue } from "../../../core/envelope-codec.ts"
@@ -52,10 +52,13 @@ export async function inputHash(input: unknown): Promise<string> {
   const { value, binary } = encodeValue(input)
   const text = (JSON.stringify(value, sorted) as string | undefined) ?? ""
   // No JSON has a line break outside of its strings: the two parts cannot be confused.
-  const all = binary === undefined ? text : `${text}\n${JSON.stringify(binary, sorted)}`
-  const bytes = new TextEncoder().encode(all)
-  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes))
-  return toBase64(hash)
+  return await hashOf(binary === undefined ? text : `${text}\n${JSON.stringify(binary, sorted)}`)
+}
+
+/** The SHA-256 hash of a text, in base64. */
+export async function hashOf(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text)
+  return toBase64(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes)))
 }
 
 function sorted(_key: string, value: unknown): unknown {
@@ -72,12 +75,7 @@ export function checkName(user: string, name: string, value: unknown): string {
 }
 
 function isResources(value: unknown): value is Readonly<Record<string, readonly string[]>> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every(isStrings)
-  )
+  return isRecord(value) && Object.values(value).every(isStrings)
 }
 
 function isTime(value: unknown): value is number {

@@ -59,18 +59,16 @@ export function validateTicketKey(where: string, value: unknown, half: Half): Ke
 }
 
 /** Imports a key into the platform. Rejects with an error that contains nothing of the key. */
-export async function loadTicketKey(
+export function loadTicketKey(
   jose: Jose,
   where: string,
   validated: KeyForm,
   half: Half,
 ): Promise<LoadedKey> {
-  try {
-    return await load(jose, validated, half)
-  } catch {
-    // The error of a parser may quote a private key.
+  // The error of a parser may quote a private key.
+  return load(jose, validated, half).catch(() => {
     throw invalidKey(where, half)
-  }
+  })
 }
 
 async function load(jose: Jose, validated: KeyForm, half: Half): Promise<LoadedKey> {

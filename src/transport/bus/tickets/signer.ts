@@ -1,9 +1,7 @@
 import type * as jose from "jose"
 import { CallError } from "../../../core/errors.ts"
-import type { KeyForm } from "../../../internal/jose-keys.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
-import { validateOptions } from "../../../internal/options.ts"
-import type { OptionsSchema } from "../../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../../internal/options.ts"
 import { importPeer } from "../../../internal/import-peer.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
@@ -52,78 +50,49 @@ const HOUR = 3_600_000
 /** Creates a signer of tickets, which prove to workers for whom a caller such as a hub makes its calls. */
 export function createTicketSigner(options: TicketSignerOptions): TicketSigner {
   validateOptions(USER, options, TICKET_SIGNER_OPTIONS)
-  return new Signer(options)
-}
-
-interface Loaded extends LoadedKey {
-  readonly jose: typeof jose
-}
-
-class Signer implements TicketSigner {
-  readonly #issuer: string
-  readonly #audience: string
-  readonly #key: KeyForm
-  readonly #keyId: string | undefined
-  readonly #lifetime: number
-  readonly #clock: Clock
-  #loaded: Promise<Loaded> | undefined
-
-  constructor(options: TicketSignerOptions) {
-    const { lifetime = HOUR, keyId, clock = systemClock } = options
-    this.#issuer = checkName(USER, "issuer", options.issuer)
-    this.#audience = checkName(USER, "audience", options.audience)
-    this.#key = validateTicketKey(`${USER}({ key })`, options.key, "private")
-    this.#keyId = keyId === undefined ? undefined : checkName(USER, "keyId", keyId)
-    this.#lifetime = lifetime
-    this.#clock = clock
-  }
-
-  async sign(identity: Identity, subject: TicketSubject): Promise<string> {
-    const { operationId } = subject
-    const inp = await inputHash(subject.input)
-    const claims = { ...claimsOf(identity), ...this.#pinned(subject), inp }
-    const { jose, key, name, thumbprint } = await this.#load(operationId)
-    const kid = this.#keyId ?? name ?? thumbprint
-    const header = { alg: ALGORITHM, typ: TICKET_TYPE, ...(kid !== undefined && { kid }) }
-    const ticket = await new jose.SignJWT(claims).setProtectedHeader(header).sign(key)
-    if (ticket.length <= MAX_TICKET_LENGTH) return ticket
-    throw new CallError(
-      "PAYLOAD_TOO_LARGE",
-      `"${operationId}" was not called: the ticket for its caller has ${ticket.length} characters, and ` +
-        `${MAX_TICKET_LENGTH} are allowed. Give the caller fewer scopes or resources.`,
-      { operationId, details: { bytes: ticket.length, limit: MAX_TICKET_LENGTH } },
-    )
-  }
+  const { lifetime = HOUR, clock = systemClock } = options
+  const iss = checkName(USER, "issuer", options.issuer)
+  const aud = checkName(USER, "audience", options.audience)
+  const form = validateTicketKey(`${USER}({ key })`, options.key, "private")
+  const keyId = options.keyId === undefined ? undefined : checkName(USER, "keyId", options.keyId)
+  let loaded: Promise<LoadedKey & { readonly jose: typeof jose }> | undefined
 
   /** The claims about the call, and the times. */
-  #pinned({ operationId, requestId, timeout }: TicketSubject): Record<string, unknown> {
-    const now = wallTimeOf(this.#clock)
+  const pinned = ({ operationId, requestId, timeout }: TicketSubject): Record<string, unknown> => {
+    const now = wallTimeOf(clock)
     // Without a valid timeout the whole lifetime is covered.
-    const covered = timeout >= 0 ? Math.min(timeout, this.#lifetime) : this.#lifetime
-    const seconds = Math.floor(now / 1000)
-    return {
-      iss: this.#issuer,
-      aud: this.#audience,
-      op: operationId,
-      rid: requestId,
-      iat: seconds,
-      nbf: seconds,
-      exp: Math.floor((now + covered + SLACK) / 1000),
-      jti: globalThis.crypto.randomUUID(),
-    }
+    const covered = timeout >= 0 ? Math.min(timeout, lifetime) : lifetime
+    const iat = Math.floor(now / 1000)
+    const exp = Math.floor((now + covered + SLACK) / 1000)
+    const jti = globalThis.crypto.randomUUID()
+    return { iss, aud, op: operationId, rid: requestId, iat, nbf: iat, exp, jti }
   }
 
-  #load(operationId: string): Promise<Loaded> {
-    this.#loaded ??= this.#open()
-    return this.#loaded.catch((error: unknown) => {
-      this.#loaded = undefined
-      throw unsigned(operationId, error)
-    })
-  }
-
-  async #open(): Promise<Loaded> {
+  const open = async (): Promise<LoadedKey & { readonly jose: typeof jose }> => {
     const jose = await importPeer(USER, "jose", () => import("jose"))
-    return { jose, ...(await loadTicketKey(jose, `${USER}({ key })`, this.#key, "private")) }
+    return { jose, ...(await loadTicketKey(jose, `${USER}({ key })`, form, "private")) }
+  }
+
+  return {
+    async sign(identity, subject) {
+      const { operationId } = subject
+      const inp = await inputHash(subject.input)
+      const claims = { ...claimsOf(identity), ...pinned(subject), inp }
+      const { jose, key, name, thumbprint } = await (loaded ??= open()).catch((error: unknown) => {
+        loaded = undefined
+        throw unsigned(operationId, error)
+      })
+      const kid = keyId ?? name ?? thumbprint
+      const header = { alg: ALGORITHM, typ: TICKET_TYPE, ...(kid !== undefined && { kid }) }
+      const ticket = await new jose.SignJWT(claims).setProtectedHeader(header).sign(key)
+      if (ticket.length <= MAX_TICKET_LENGTH) return ticket
+      throw new CallError(
+        "PAYLOAD_TOO_LARGE",
+        `"${operationId}" was not called: the ticket for its caller has ${ticket.length} characters, and ` +
+          `${MAX_TICKET_LENGTH} are allowed. Give the caller fewer scopes or resources.`,
+        { operationId, details: { bytes: ticket.length, limit: MAX_TICKET_LENGTH } },
+      )
+    },
   }
 }
 

@@ -1,16 +1,15 @@
 import type * as jose from "jose"
-import { refusal } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { KeyForm } from "../../../internal/jose-keys.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
-import { validateOptions } from "../../../internal/options.ts"
-import type { OptionsSchema } from "../../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../../internal/options.ts"
 import { importPeer } from "../../../internal/import-peer.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
 import {
   checkName,
+  hashOf,
   inputHash,
   MAX_LIFETIME,
   MAX_TICKET_LENGTH,
@@ -23,6 +22,7 @@ import { ALGORITHM, loadTicketKey, validateTicketKey } from "./keys.ts"
 import type { LoadedKey, TicketKey } from "./keys.ts"
 import { reasonOf, TicketRefused } from "./reasons.ts"
 import type { TicketSubject, TicketVerifier } from "./model.ts"
+import { notCalled } from "../../../core/not-called.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
 
 /** Options of `createTicketVerifier`, which needs the package `jose`. */
@@ -60,99 +60,51 @@ const MAX_KEYS = 32
 /** The number of cached verifications: requests are often sent again, with the same ticket. */
 const MAX_VERIFIED = 1000
 
-/** Creates a verifier of tickets, which identifies the callers behind a sender such as a hub. */
-export function createTicketVerifier(options: TicketVerifierOptions): TicketVerifier {
-  validateOptions(USER, options, TICKET_VERIFIER_OPTIONS)
-  return new Verifier(options)
-}
+/** The call that a ticket came with. */
+type Subject = Omit<TicketSubject, "timeout">
 
 interface Loaded {
   readonly jose: typeof jose
   readonly keys: readonly LoadedKey[]
 }
 
-class Verifier implements TicketVerifier {
-  readonly #issuer: string
-  readonly #audience: string
-  readonly #keys: readonly KeyForm[]
-  readonly #senders: ReadonlySet<string> | undefined
-  readonly #clockTolerance: number
-  readonly #logger: Logger
-  readonly #clock: Clock
+/** Creates a verifier of tickets, which identifies the callers behind a sender such as a hub. */
+export function createTicketVerifier(options: TicketVerifierOptions): TicketVerifier {
+  validateOptions(USER, options, TICKET_VERIFIER_OPTIONS)
+  const { clockTolerance = 5, clock = systemClock } = options
+  const logger = isolatedLogger(options.logger)
+  const issuer = checkName(USER, "issuer", options.issuer)
+  const audience = checkName(USER, "audience", options.audience)
+  const forms = validateKeys(options.keys)
+  const senders = validateSenders(options.senders)
   /** Claims of verified tickets, by hash; oldest first. */
-  readonly #verified = new Map<string, TicketClaims>()
-  #loaded: Promise<Loaded> | undefined
+  const verified = new Map<string, TicketClaims>()
+  let loaded: Promise<Loaded> | undefined
 
-  constructor(options: TicketVerifierOptions) {
-    const { clockTolerance = 5, clock = systemClock } = options
-    const logger = isolatedLogger(options.logger)
-    this.#issuer = checkName(USER, "issuer", options.issuer)
-    this.#audience = checkName(USER, "audience", options.audience)
-    this.#keys = validateKeys(options.keys)
-    this.#senders = validateSenders(options.senders)
-    this.#clockTolerance = clockTolerance
-    this.#logger = logger
-    this.#clock = clock
+  const open = async (): Promise<Loaded> => {
+    const jose = await importPeer(USER, "jose", () => import("jose"))
+    const keys = forms.map((key, at) => loadTicketKey(jose, nameOf(at), key, "public"))
+    return { jose, keys: await Promise.all(keys) }
   }
 
-  async verify(ticket: string, subject: Omit<TicketSubject, "timeout">): Promise<Identity> {
-    try {
-      return await this.#identityOf(ticket, subject)
-    } catch (error) {
-      throw this.#refused(error, subject)
-    }
-  }
+  const load = (): Promise<Loaded> =>
+    (loaded ??= open().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    }))
 
-  async #identityOf(
-    ticket: unknown,
-    { operationId, requestId, user, input }: Omit<TicketSubject, "timeout">,
-  ): Promise<Identity> {
-    if (this.#senders?.has(user ?? "") === false) throw new TicketRefused("sender")
-    if (typeof ticket !== "string") throw new TicketRefused("malformed")
-    if (ticket.length > MAX_TICKET_LENGTH) throw new TicketRefused("too long")
-    const hash = await hashOf(ticket)
-    const claims = this.#verified.get(hash) ?? this.#remember(hash, await this.#read(ticket))
-    this.#checkTimes(claims, hash)
-    if (claims.op !== operationId) throw new TicketRefused("another operation")
-    if (claims.rid !== requestId) throw new TicketRefused("another request")
-    // An input that cannot be encoded has no hash, and matches no ticket.
-    const inp = await inputHash(input).catch(() => undefined)
-    if (claims.inp !== inp) throw new TicketRefused("another input")
-    return claims.identity
-  }
-
-  /** Verifies a ticket and reads its claims; the caller checks its times. */
-  async #read(ticket: string): Promise<TicketClaims> {
-    const { jose, keys } = await this.#load()
-    const { alg, typ, kid } = headerOf(jose, ticket)
-    if (alg !== ALGORITHM) throw new TicketRefused("algorithm")
-    if (typ !== TICKET_TYPE) throw new TicketRefused("type")
-    const candidates = candidatesFor(kid, keys)
-    if (candidates.length === 0) throw new TicketRefused("unknown key")
-    const claims = readClaims(await this.#payloadOf(jose, ticket, candidates))
-    if (claims === undefined) throw new TicketRefused("claims")
-    if (claims.exp - claims.nbf > (MAX_LIFETIME + SLACK) / 1000) {
-      throw new TicketRefused("holds too long")
-    }
-    return claims
-  }
-
-  async #payloadOf(
+  const payloadOf = async (
     jose: Loaded["jose"],
     ticket: string,
     candidates: readonly LoadedKey[],
-  ): Promise<Readonly<Record<string, unknown>>> {
+  ): Promise<Readonly<Record<string, unknown>>> => {
     let failure: unknown
     for (const { key } of candidates) {
       try {
         const { payload } = await jose.jwtVerify(ticket, key, {
-          algorithms: [ALGORITHM],
-          typ: TICKET_TYPE,
-          issuer: this.#issuer,
-          audience: this.#audience,
+          ...{ algorithms: [ALGORITHM], typ: TICKET_TYPE, issuer, audience, clockTolerance },
           requiredClaims: ["sub", "scp", "op", "rid", "inp", "iat", "nbf", "exp", "jti"],
-          clockTolerance: this.#clockTolerance,
-          currentDate: new Date(wallTimeOf(this.#clock)),
+          currentDate: new Date(wallTimeOf(clock)),
         })
         return payload
       } catch (error) {
@@ -163,51 +115,74 @@ class Verifier implements TicketVerifier {
     throw failure
   }
 
-  #checkTimes({ nbf, exp }: TicketClaims, hash: string): void {
-    const now = Math.floor(wallTimeOf(this.#clock) / 1000)
-    if (nbf > now + this.#clockTolerance) throw new TicketRefused("not yet valid")
-    if (exp > now - this.#clockTolerance) return
-    this.#verified.delete(hash)
-    throw new TicketRefused("expired")
-  }
-
-  #remember(hash: string, claims: TicketClaims): TicketClaims {
-    if (this.#verified.size >= MAX_VERIFIED) {
-      const [oldest = hash] = this.#verified.keys()
-      this.#verified.delete(oldest)
-    }
-    this.#verified.set(hash, claims)
+  /** Verifies a ticket and reads its claims; the caller checks its times. */
+  const read = async (ticket: string): Promise<TicketClaims> => {
+    const { jose, keys } = await load()
+    const { alg, typ, kid } = headerOf(jose, ticket)
+    if (alg !== ALGORITHM) throw new TicketRefused("algorithm")
+    if (typ !== TICKET_TYPE) throw new TicketRefused("type")
+    const candidates = candidatesFor(kid, keys)
+    if (candidates.length === 0) throw new TicketRefused("unknown key")
+    const claims = readClaims(await payloadOf(jose, ticket, candidates))
+    if (claims === undefined) throw new TicketRefused("claims")
+    const lifetime = claims.exp - claims.nbf
+    if (lifetime > (MAX_LIFETIME + SLACK) / 1000) throw new TicketRefused("holds too long")
     return claims
   }
 
-  #load(): Promise<Loaded> {
-    this.#loaded ??= this.#open().catch((error: unknown) => {
-      this.#loaded = undefined
-      throw error
-    })
-    return this.#loaded
+  const remember = (hash: string, claims: TicketClaims): TicketClaims => {
+    const [oldest = hash] = verified.keys()
+    if (verified.size >= MAX_VERIFIED) verified.delete(oldest)
+    verified.set(hash, claims)
+    return claims
   }
 
-  async #open(): Promise<Loaded> {
-    const jose = await importPeer(USER, "jose", () => import("jose"))
-    const keys = this.#keys.map((key, at) => loadTicketKey(jose, nameOf(at), key, "public"))
-    return { jose, keys: await Promise.all(keys) }
+  const checkTimes = ({ nbf, exp }: TicketClaims, hash: string): void => {
+    const now = Math.floor(wallTimeOf(clock) / 1000)
+    if (nbf > now + clockTolerance) throw new TicketRefused("not yet valid")
+    if (exp > now - clockTolerance) return
+    verified.delete(hash)
+    throw new TicketRefused("expired")
+  }
+
+  const identityOf = async (
+    ticket: unknown,
+    { operationId, requestId, user, input }: Subject,
+  ): Promise<Identity> => {
+    if (senders?.has(user ?? "") === false) throw new TicketRefused("sender")
+    if (typeof ticket !== "string") throw new TicketRefused("malformed")
+    if (ticket.length > MAX_TICKET_LENGTH) throw new TicketRefused("too long")
+    const hash = await hashOf(ticket)
+    const claims = verified.get(hash) ?? remember(hash, await read(ticket))
+    checkTimes(claims, hash)
+    if (claims.op !== operationId) throw new TicketRefused("another operation")
+    if (claims.rid !== requestId) throw new TicketRefused("another request")
+    // An input that cannot be encoded has no hash, and matches no ticket.
+    const inp = await inputHash(input).catch(() => undefined)
+    if (claims.inp !== inp) throw new TicketRefused("another input")
+    return claims.identity
   }
 
   /** Logs the reason, and returns an error without it: a caller that guesses must learn nothing. */
-  #refused(error: unknown, subject: Omit<TicketSubject, "timeout">): CallError {
-    const { operationId, requestId, user } = subject
+  const refused = (error: unknown, { operationId, requestId, user }: Subject): CallError => {
     const reason = reasonOf(error)
     if (reason !== undefined) {
       const fields = { reason, operationId, requestId, ...(user !== undefined && { user }) }
-      this.#logger.warn("A call was refused: its ticket is not valid", fields)
-      const message = `"${operationId}" was not called: the ticket for its caller is not valid.`
-      return refusal("UNAUTHENTICATED", message, { operationId, requestId })
+      logger.warn("A call was refused: its ticket is not valid", fields)
+      const why = "the ticket for its caller is not valid."
+      return notCalled("UNAUTHENTICATED", operationId, why, { requestId })
     }
-    const why = error instanceof Error ? error.message : String(error)
-    this.#logger.error("Tickets cannot be verified", { reason: why, operationId, requestId })
-    const message = `"${operationId}" was not called: tickets cannot be verified at the moment.`
-    return refusal("UNAVAILABLE", message, { operationId, requestId, retryAfterMs: 5000 })
+    const cause = error instanceof Error ? error.message : String(error)
+    logger.error("Tickets cannot be verified", { reason: cause, operationId, requestId })
+    const why = "tickets cannot be verified at the moment."
+    return notCalled("UNAVAILABLE", operationId, why, { requestId, retryAfterMs: 5000 })
+  }
+
+  return {
+    verify: (ticket, subject) =>
+      identityOf(ticket, subject).catch((error: unknown) => {
+        throw refused(error, subject)
+      }),
   }
 }
 
@@ -248,10 +223,4 @@ function headerOf(
   } catch {
     throw new TicketRefused("malformed")
   }
-}
-
-async function hashOf(ticket: string): Promise<string> {
-  const bytes = new TextEncoder().encode(ticket)
-  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes))
-  return String.fromCharCode(...hash)
 }

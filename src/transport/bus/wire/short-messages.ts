@@ -1,9 +1,8 @@
-import type { CallEvent, CallRequestedEvent, CallRespondedEvent } from "../../../core/events.ts"
+import type { CallRequestedEvent, CallRespondedEvent } from "../../../core/events.ts"
 import { isResponseEnvelope } from "../../../core/envelope.ts"
 import { encodeValue } from "../../../core/envelope-codec.ts"
-import type { MessageText } from "./frame-builder.ts"
-import type { CallerMessage, WorkerMessage } from "./messages.ts"
-import { isCount, isId, isIds, isTime, readEvent } from "./checks.ts"
+import type { MessageText } from "./frames.ts"
+import type { WorkerMessage } from "./messages.ts"
 
 // The messages of every call are items of lists, and encoded by hand: encoding and parsing JSON is a good part of the
 // cost of a call. A list begins with the common part of its items. Requests and results with unusual fields are sent as
@@ -87,113 +86,6 @@ export function resultText(
   const json = binary === undefined ? jsonOf(value) : undefined
   if (json === undefined) return undefined
   return { head: `["v",${quoted(operationId)}`, text: `${id},${timestamp},${json}` }
-}
-
-/** Receives the messages of a list, one by one; `undefined` for an invalid one. */
-export type Take<TMessage> = (message: TMessage | undefined) => void
-
-/** Reads a list of a caller. */
-export function readCallerList(list: readonly unknown[], take: Take<CallerMessage>): void {
-  switch (list[0]) {
-    case "c": {
-      const [, operationId, attempt, now] = list
-      const type = "call.requested"
-      readItems(list, 4, 4, take, (at) => {
-        const requestId = list[at]
-        const timeout = list[at + 1] ?? undefined
-        const input = list[at + 2]
-        const ticket = list[at + 3] === 0 ? undefined : list[at + 3]
-        // The same object shape as that of outgoing requests, which keeps readers fast.
-        const event = { type, requestId, operationId, input, kind: "call", timeout }
-        return request(event, attempt, now, ticket)
-      })
-      return
-    }
-    case "g":
-      readItems(list, 1, 3, take, (at): CallerMessage | undefined => {
-        const id = list[at]
-        const key = list[at + 1]
-        const left = list[at + 2]
-        return isId(id) && isId(key) && isTime(left) ? { type: "go", id, key, left } : undefined
-      })
-      return
-    case "d": {
-      const ids = list.slice(1)
-      take(ids.length > 0 && isIds(ids) ? { type: "done", ids } : undefined)
-      return
-    }
-    case "r":
-      take(request(list[3], list[1], list[2], list[4]))
-      return
-    default:
-      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
-  }
-}
-
-/** Reads a list of a worker. */
-export function readWorkerList(list: readonly unknown[], take: Take<WorkerMessage>): void {
-  switch (list[0]) {
-    case "a": {
-      const attempt = list[1]
-      const isIdempotent = list[2] === 1
-      const runs = list[3] === 1
-      readItems(list, 4, 2, take, (at): WorkerMessage | undefined => {
-        const id = list[at]
-        const key = list[at + 1]
-        return isId(id) && isId(key) && isCount(attempt)
-          ? { type: "accepted", id, attempt, key, isIdempotent, runs }
-          : undefined
-      })
-      return
-    }
-    case "v": {
-      const operationId = list[1]
-      readItems(list, 2, 3, take, (at) => {
-        const requestId = list[at]
-        const meta = { source: "local", operationId, timestamp: list[at + 1] }
-        const output = { data: list[at + 2], meta }
-        return eventMessage({ type: "call.responded", requestId, output }, undefined)
-      })
-      return
-    }
-    default:
-      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
-  }
-}
-
-/** Reads the items of a list, each of `size` values; an incomplete rest counts as one invalid message. */
-function readItems<TMessage>(
-  list: readonly unknown[],
-  start: number,
-  size: number,
-  take: Take<TMessage>,
-  read: (at: number) => TMessage | undefined,
-): void {
-  let at = start
-  for (; at + size <= list.length; at += size) take(read(at))
-  if (at < list.length || list.length <= start) take(undefined)
-}
-
-/** A message with an event, and the number of stream items before it. */
-function eventMessage(
-  wire: unknown,
-  after: unknown,
-): { type: "event"; event: CallEvent; after?: number } | undefined {
-  const event = readEvent(wire)
-  if (event === undefined) return undefined
-  return isCount(after) ? { type: "event", event, after } : { type: "event", event }
-}
-
-function request(
-  wire: unknown,
-  attempt: unknown,
-  now: unknown,
-  ticket: unknown,
-): CallerMessage | undefined {
-  const event = readEvent(wire)
-  if (event?.type !== "call.requested" || !isCount(attempt)) return undefined
-  if (ticket !== undefined && typeof ticket !== "string") return undefined
-  return { type: "request", attempt, event, now: now === 1, ticket }
 }
 
 /** Checks field by field, because most requests have one shape. A test covers all fields. */

@@ -1,24 +1,20 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { encodeCallEvent } from "../../../core/event-codec.ts"
-import { frameOf, isIntact, wholeText } from "./frame-builder.ts"
+import { decodeCallEvent, encodeCallEvent } from "../../../core/event-codec.ts"
+import type { CallEvent } from "../../../core/events.ts"
+import { isCallEvent } from "../../../core/is-event.ts"
+import { frameOf, isIntact, wholeText } from "./frames.ts"
 import type { CallerMessage, Frame, WorkerMessage } from "./messages.ts"
-import {
-  acceptedText,
-  doneText,
-  goText,
-  quoted,
-  readCallerList,
-  readWorkerList,
-  requestText,
-} from "./short-messages.ts"
-import type { Take } from "./short-messages.ts"
-import { isCount, isCounts, isId, isIds, isTime, readEvent } from "./checks.ts"
-import type { Fields } from "./checks.ts"
+import { acceptedText, doneText, goText, quoted, requestText } from "./short-messages.ts"
 import { isVersion } from "./versions.ts"
 
 /** The maximum number of messages in a frame; no peer of ours sends more. */
 const MAX_MESSAGES = 10_000
+/** The maximum number of ids in a message. */
+const MAX_IDS = 100_000
 const ADDRESS = /^[A-Za-z0-9]{1,64}$/
+
+/** A parsed object, not validated. */
+type Fields = Readonly<Record<string, unknown>>
 
 /** Encodes a message on its own. Throws a `CallError` when a value has no JSON form. */
 export function messageText(message: CallerMessage | WorkerMessage): string {
@@ -102,6 +98,107 @@ function readFrame<TMessage>(
   return { from, messages: sound, dropped }
 }
 
+/** Receives the messages of a list, one by one; `undefined` for an invalid one. */
+type Take<TMessage> = (message: TMessage | undefined) => void
+
+/** Reads a list of a caller. */
+function readCallerList(list: readonly unknown[], take: Take<CallerMessage>): void {
+  switch (list[0]) {
+    case "c": {
+      const [, operationId, attempt, now] = list
+      const type = "call.requested"
+      return readItems(list, 4, 4, take, (at) => {
+        const requestId = list[at]
+        const timeout = list[at + 1] ?? undefined
+        const input = list[at + 2]
+        const ticket = list[at + 3] === 0 ? undefined : list[at + 3]
+        // The same object shape as that of outgoing requests, which keeps readers fast.
+        const event = { type, requestId, operationId, input, kind: "call", timeout }
+        return request(event, attempt, now, ticket)
+      })
+    }
+    case "g":
+      return readItems(list, 1, 3, take, (at): CallerMessage | undefined => {
+        const id = list[at]
+        const key = list[at + 1]
+        const left = list[at + 2]
+        return isId(id) && isId(key) && isTime(left) ? { type: "go", id, key, left } : undefined
+      })
+    case "d": {
+      const ids = list.slice(1)
+      return take(ids.length > 0 && isIds(ids) ? { type: "done", ids } : undefined)
+    }
+    case "r":
+      return take(request(list[3], list[1], list[2], list[4]))
+    default:
+      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
+  }
+}
+
+/** Reads a list of a worker. */
+function readWorkerList(list: readonly unknown[], take: Take<WorkerMessage>): void {
+  switch (list[0]) {
+    case "a": {
+      const attempt = list[1]
+      const isIdempotent = list[2] === 1
+      const runs = list[3] === 1
+      return readItems(list, 4, 2, take, (at): WorkerMessage | undefined => {
+        const id = list[at]
+        const key = list[at + 1]
+        return isId(id) && isId(key) && isCount(attempt)
+          ? { type: "accepted", id, attempt, key, isIdempotent, runs }
+          : undefined
+      })
+    }
+    case "v": {
+      const operationId = list[1]
+      return readItems(list, 2, 3, take, (at) => {
+        const requestId = list[at]
+        const meta = { source: "local", operationId, timestamp: list[at + 1] }
+        const output = { data: list[at + 2], meta }
+        return eventMessage({ type: "call.responded", requestId, output }, undefined)
+      })
+    }
+    default:
+      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
+  }
+}
+
+/** Reads the items of a list, each of `size` values; an incomplete rest counts as one invalid message. */
+function readItems<TMessage>(
+  list: readonly unknown[],
+  start: number,
+  size: number,
+  take: Take<TMessage>,
+  read: (at: number) => TMessage | undefined,
+): void {
+  let at = start
+  for (; at + size <= list.length; at += size) take(read(at))
+  if (at < list.length || list.length <= start) take(undefined)
+}
+
+/** A message with an event, and the number of stream items before it. */
+function eventMessage(
+  wire: unknown,
+  after: unknown,
+): { type: "event"; event: CallEvent; after?: number } | undefined {
+  const event = readEvent(wire)
+  if (event === undefined) return undefined
+  return isCount(after) ? { type: "event", event, after } : { type: "event", event }
+}
+
+function request(
+  wire: unknown,
+  attempt: unknown,
+  now: unknown,
+  ticket: unknown,
+): CallerMessage | undefined {
+  const event = readEvent(wire)
+  if (event?.type !== "call.requested" || !isCount(attempt)) return undefined
+  if (ticket !== undefined && typeof ticket !== "string") return undefined
+  return { type: "request", attempt, event, now: now === 1, ticket }
+}
+
 function callerMessage(fields: Fields): CallerMessage | undefined {
   const { type, id, key, ids, streams, heard } = fields
   switch (type) {
@@ -154,4 +251,30 @@ function refusedMessage(fields: Fields): WorkerMessage | undefined {
 
 function areVersions(value: unknown): value is Readonly<Record<string, string>> {
   return isRecord(value) && Object.values(value).every(isVersion)
+}
+
+/** Decodes an event; `undefined` if it is invalid. */
+function readEvent(wire: unknown): CallEvent | undefined {
+  const event = decodeCallEvent(wire)
+  return isCallEvent(event) ? event : undefined
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= 256
+}
+
+function isIds(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length <= MAX_IDS && value.every(isId)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && value >= 0
+}
+
+function isCounts(value: unknown): value is Readonly<Record<string, number>> {
+  return isRecord(value) && Object.values(value).every(isCount)
 }

@@ -1,29 +1,45 @@
 import { deferOn } from "../../../internal/clock.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { Identity } from "../../../core/types.ts"
-import type { CallerPeer } from "./callers.ts"
+import type { CallerPeer, CallerPeers } from "./callers.ts"
 import { errorEvent } from "../../../core/error-event.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { MessageOrigin } from "../types.ts"
 import { RecentIds } from "../../../internal/recent-ids.ts"
 import { UsedTickets } from "../tickets/used-tickets.ts"
-import { refuseAccepted, sendAccepted } from "./state.ts"
-import type { WorkerState } from "./state.ts"
-import { WorkerEntry } from "./entry.ts"
-import { identityOf, withoutClaim } from "./identity.ts"
+import type { Logger } from "../../../internal/logger.ts"
+import type { Clock } from "../../../internal/platform.ts"
+import type { BusOptions, GuardSettings } from "../options.ts"
+import type { WorkerCalls } from "./calls.ts"
+import type { WorkerOffer } from "./offer.ts"
+import { WorkerEntry, type Arrival } from "./entry.ts"
+import { overloaded, unauthenticated } from "../../../core/not-called.ts"
 import * as refusals from "./refusals.ts"
 
 type Request = CallerMessage & { readonly type: "request" }
 type Go = CallerMessage & { readonly type: "go" }
 
+/** Dependencies of a `BusWorker`, injected for tests. */
+export interface WorkerDependencies extends Pick<BusOptions, "identify" | "verifier"> {
+  /** Why no ticket is accepted over the current connection. */
+  readonly ticketRisk?: (() => string | undefined) | undefined
+  readonly clock: Clock
+  readonly logger: Logger
+  /** A number from 0 to 1, for the keys of grants; from the platform's crypto when left out. */
+  readonly random?: (() => number) | undefined
+}
+
+/** The state that the parts of a worker share. */
+export interface WorkerState {
+  readonly settings: GuardSettings
+  readonly dependencies: WorkerDependencies
+  readonly offer: WorkerOffer
+  readonly callers: CallerPeers
+  readonly calls: WorkerCalls
+}
+
 // Keys have one length, so that the size of a message does not depend on chance.
 const KEY_DIGITS = 11
-
-/** When a request arrived, and its size in bytes. */
-export interface Arrival {
-  readonly now: number
-  readonly bytes: number
-}
 
 /** Admits requests: identifies the caller, checks for room, and waits for the grant before running. */
 export class WorkerAdmission {
@@ -49,38 +65,28 @@ export class WorkerAdmission {
       .padStart(KEY_DIGITS, "0")
   }
 
-  /** Handles a request. */
   requested(message: Request, caller: CallerPeer, from: MessageOrigin, arrival: Arrival): void {
     const { offer, callers, calls } = this.#state
     const { operationId, requestId } = message.event
     const existing = calls.get(requestId)
     if (existing !== undefined && existing.caller !== caller) {
-      this.refuse(caller, message, refusals.idTaken(operationId, requestId), false)
-      return
+      return this.refuse(caller, message, refusals.idTaken(operationId, requestId), false)
     }
-    if (existing !== undefined) {
-      this.#onRepeated(existing, message, arrival.now)
-      return
-    }
+    if (existing !== undefined) return this.#onRepeated(existing, message, arrival.now)
     const why = offer.refuse(operationId, message.event.version) ?? this.#tooMuch(operationId)
-    if (why !== undefined) {
-      this.refuse(caller, message, why, true)
-      return
-    }
+    if (why !== undefined) return this.refuse(caller, message, why, true)
     callers.keep(from, caller)
     const isIdempotent = offer.isIdempotent(operationId)
-    const { now, bytes } = arrival
     const key = this.#keyStart + (this.#keys++).toString(36)
-    const entry = new WorkerEntry({ caller, message, key, isIdempotent, now, bytes })
+    const entry = new WorkerEntry(caller, message, key, isIdempotent, arrival)
     entry.mayRunNow = this.#mayRunNow(message)
     calls.add(entry)
-    this.#identify(entry, message, now)
+    this.#identify(entry, message, arrival.now)
   }
 
-  /** Refuses a request. */
   refuse(caller: CallerPeer, message: Request, why: CallError, elsewhere: boolean): void {
     const { attempt, event } = message
-    this.#state.counts.refused++
+    this.#state.calls.counts.refused++
     if (message.now === true) this.#refused.remember(event.requestId)
     const error = errorEvent(event.requestId, why)
     caller.send({ type: "refused", id: event.requestId, attempt, elsewhere, error })
@@ -94,22 +100,23 @@ export class WorkerAdmission {
     if (entry?.state !== "waiting" || entry.key !== key) return
     const why = offer.refuse(entry.operationId, entry.event?.version)
     if (why === undefined) this.#run(entry, left)
-    else refuseAccepted(this.#state, entry, why)
+    else calls.refuse(entry, why)
   }
 
   /** Forgets a request that will not be granted. */
   notGranted(id: string, key: string, caller: CallerPeer): void {
-    const { calls, counts } = this.#state
+    const { calls } = this.#state
     const entry = calls.of(caller, id)
     if (entry?.state !== "waiting" || entry.key !== key) return
-    counts.notGranted++
+    calls.counts.notGranted++
     calls.forget(entry)
   }
 
   /** Refuses all requests that have not begun, so that other workers get them. */
   handBack(why: (operationId: string) => CallError): void {
-    for (const entry of this.#state.calls.all()) {
-      if (entry.state === "waiting") refuseAccepted(this.#state, entry, why(entry.operationId))
+    const { calls } = this.#state
+    for (const entry of calls.all()) {
+      if (entry.state === "waiting") calls.refuse(entry, why(entry.operationId))
     }
   }
 
@@ -121,13 +128,16 @@ export class WorkerAdmission {
     const now = this.#state.dependencies.clock.now()
     if (entry.state !== "waiting" || now < entry.remindAt) return
     scheduleReminder(entry, entry.remindAfter * 2, now)
-    sendAccepted(entry)
+    entry.sendAccepted()
   }
 
   #tooMuch(operationId: string): CallError | undefined {
     const { waitingBytes } = this.#state.calls
     if (waitingBytes <= this.#state.settings.maxKeptBytes) return undefined
-    return refusals.tooMuchWaits(operationId, Math.round(waitingBytes))
+    return overloaded(
+      operationId,
+      `requests of ${Math.round(waitingBytes)} bytes wait here already`,
+    )
   }
 
   /** Handles a repeated request: reports its current state again. */
@@ -135,7 +145,7 @@ export class WorkerAdmission {
     entry.attempt = Math.max(entry.attempt, message.attempt)
     entry.mayRunNow ||= this.#mayRunNow(message)
     if (entry.state === "done") this.#state.calls.resend(entry.result, now)
-    else if (entry.state === "running") sendAccepted(entry)
+    else if (entry.state === "running") entry.sendAccepted()
     else if (entry.state === "waiting") this.#accept(entry)
   }
 
@@ -179,7 +189,7 @@ export class WorkerAdmission {
     entry.state = "waiting"
     scheduleReminder(entry, 2 * this.#state.settings.pingMs, now)
     if (offer.isOpen) this.#accept(entry)
-    else refuseAccepted(this.#state, entry, refusals.notServing(entry.operationId))
+    else calls.refuse(entry, refusals.notServing(entry.operationId))
   }
 
   #notIdentified(entry: WorkerEntry, message: Request, error: unknown): void {
@@ -189,15 +199,12 @@ export class WorkerAdmission {
     const { operationId, id: requestId, caller } = entry
     const fields = { user: caller.user, operationId, requestId, error }
     dependencies.logger.warn("A caller could not be identified; its request was refused", fields)
-    this.refuse(caller, message, refusals.notIdentified(operationId, error), false)
+    this.refuse(caller, message, unauthenticated(operationId, error), false)
   }
 
   /** Accepts a request: runs it at once if both sides allow that, otherwise waits for the grant. */
   #accept(entry: WorkerEntry): void {
-    if (!entry.runsNow) {
-      sendAccepted(entry)
-      return
-    }
+    if (!entry.runsNow) return entry.sendAccepted()
     this.#run(entry, Number.POSITIVE_INFINITY)
     if (entry.state !== "running" || this.#unreported.push(entry) > 1) return
     const { clock } = this.#state.dependencies
@@ -207,23 +214,22 @@ export class WorkerAdmission {
   readonly #reportAccepted = (): void => {
     const entries = this.#unreported
     this.#unreported = []
-    for (const entry of entries) if (entry.state === "running") sendAccepted(entry)
+    for (const entry of entries) if (entry.state === "running") entry.sendAccepted()
   }
 
   #run(entry: WorkerEntry, granted: number): void {
-    const { calls, counts, dependencies, receiver } = this.#state
+    const { calls, dependencies } = this.#state
     const { event } = entry
     if (event === undefined) return
     const left = Math.min(granted, entry.expires - dependencies.clock.now())
     if (left <= 0) {
-      counts.notGranted++
-      calls.forget(entry)
-      return
+      calls.counts.notGranted++
+      return calls.forget(entry)
     }
     calls.begin(entry)
     const { id, ticket, isIdempotent } = entry
     if (ticket !== undefined && !isIdempotent) this.#usedTickets.add(id, ticket)
-    receiver()?.event(entry.granted(event, left), entry.peer)
+    calls.receiver?.event(entry.granted(event, left), entry.peer)
   }
 }
 
@@ -236,4 +242,29 @@ function scheduleReminder(entry: WorkerEntry, after: number, now: number): void 
 function platformRandom(): number {
   const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2))
   return (high * 2 ** 20 + (low >>> 12)) / 2 ** 52
+}
+
+/**
+ * Identifies the caller: by its ticket, else by its user; otherwise it is anonymous.
+ *
+ * Throws or rejects for an invalid ticket, which never falls back to another identity.
+ */
+function identityOf(
+  { event, ticket }: Request,
+  user: string,
+  { identify, verifier, ticketRisk }: WorkerDependencies,
+): Identity | undefined | Promise<Identity | undefined> {
+  if (ticket === undefined) return identify?.(user)
+  const { operationId, requestId, input } = event
+  if (verifier === undefined) throw refusals.noVerifier(operationId)
+  const risk = ticketRisk?.()
+  if (risk !== undefined) throw refusals.unsafeTicket(operationId, risk)
+  return verifier.verify(ticket, { operationId, requestId, user, input })
+}
+
+/** The event without a claimed identity, if a ticket proves the identity. */
+function withoutClaim({ event, ticket }: Request): Request["event"] {
+  if (ticket === undefined || event.identity === undefined) return event
+  const { identity: _, ...rest } = event
+  return rest
 }

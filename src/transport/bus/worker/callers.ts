@@ -1,8 +1,9 @@
 import type { Clock } from "../../../internal/platform.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
-import { Outbox } from "../wire/outbox.ts"
+import { Outbox } from "../wire/frames.ts"
 import { Room } from "../room.ts"
-import type { MessageOrigin } from "../types.ts"
+import type { Logger } from "../../../internal/logger.ts"
+import type { Bus, MessageOrigin } from "../types.ts"
 import { messageText } from "../wire/wire.ts"
 
 /**
@@ -11,15 +12,6 @@ import { messageText } from "../wire/wire.ts"
  * Pongs and results wait behind them, and brokers cut off subscribers that are far behind.
  */
 const MAX_UNRECEIVED = 2 * 1024 * 1024
-
-/** How answers to callers are sent. */
-export interface CallerLink {
-  readonly address: string
-  readonly maxBytes: () => number
-  readonly clock: Clock
-  /** Handles its own errors. */
-  readonly answer: (reply: string, text: string) => void
-}
 
 /** A caller, as the worker knows it. */
 export class CallerPeer {
@@ -33,10 +25,18 @@ export class CallerPeer {
   /** It is remembered for later messages. */
   isKept = false
 
-  constructor({ user, reply }: MessageOrigin, { address, maxBytes, clock, answer }: CallerLink) {
+  constructor({ user, reply }: MessageOrigin, bus: Bus, clock: Clock, logger: Logger) {
     this.user = user
     this.reply = reply
-    this.outbox = new Outbox(address, maxBytes, clock, (text) => answer(this.reply, text))
+    const send = (text: string): void => {
+      try {
+        bus.answer(this.reply, text)
+      } catch (error) {
+        // Answers are kept, and sent again when the caller asks.
+        logger.debug("An answer could not be sent", { bytes: text.length, error })
+      }
+    }
+    this.outbox = new Outbox(bus.address, () => bus.maxPayload, clock, send)
   }
 
   /** Sends a message, in one frame with the others of this turn. */
@@ -47,11 +47,15 @@ export class CallerPeer {
 
 /** The callers whose requests a worker has. */
 export class CallerPeers {
-  readonly #link: CallerLink
+  readonly #bus: Bus
+  readonly #clock: Clock
+  readonly #logger: Logger
   readonly #peers = new Map<string, CallerPeer>()
 
-  constructor(link: CallerLink) {
-    this.#link = link
+  constructor(bus: Bus, clock: Clock, logger: Logger) {
+    this.#bus = bus
+    this.#clock = clock
+    this.#logger = logger
   }
 
   get size(): number {
@@ -60,13 +64,13 @@ export class CallerPeers {
 
   /** The sender of a message. A new one is not remembered until `keep`. */
   receivedFrom(from: MessageOrigin, now: number): CallerPeer {
-    const peer = this.#peers.get(keyOf(from)) ?? new CallerPeer(from, this.#link)
+    const known = this.#peers.get(keyOf(from))
+    const peer = known ?? new CallerPeer(from, this.#bus, this.#clock, this.#logger)
     peer.reply = from.reply
     peer.lastSeenAt = now
     return peer
   }
 
-  /** Remembers a caller. */
   keep(from: MessageOrigin, peer: CallerPeer): void {
     if (peer.isKept) return
     peer.isKept = true
@@ -75,14 +79,14 @@ export class CallerPeers {
 
   /** Does not count this time as silence: this end could not receive anything. */
   extendSilence(milliseconds: number): void {
-    const now = this.#link.clock.now()
+    const now = this.#clock.now()
     for (const peer of this.#peers.values())
       peer.lastSeenAt = Math.min(now, peer.lastSeenAt + milliseconds)
   }
 
   /** Removes and returns the callers that were silent for this long. */
   takeSilent(milliseconds: number): CallerPeer[] {
-    const before = this.#link.clock.now() - milliseconds
+    const before = this.#clock.now() - milliseconds
     const silent: CallerPeer[] = []
     for (const [key, peer] of this.#peers) {
       if (peer.lastSeenAt > before) continue

@@ -1,20 +1,15 @@
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import type { TransportPeer } from "../../../protocol/transport.ts"
 import type { CallerPeer } from "./callers.ts"
-import type { KeptText } from "./kept-results.ts"
 import type { CallerMessage } from "../wire/messages.ts"
-import type { SentItems } from "./sent-items.ts"
-import { quoted } from "../wire/short-messages.ts"
+import type { MessageText } from "../wire/frames.ts"
+import { acceptedText, quoted } from "../wire/short-messages.ts"
 
-/** The parts of a new `WorkerEntry`. */
-export interface WorkerEntryParts {
-  readonly caller: CallerPeer
-  readonly message: CallerMessage & { readonly type: "request" }
-  readonly key: string
-  readonly isIdempotent: boolean
-  /** When it arrived. */
+type Request = CallerMessage & { readonly type: "request" }
+
+/** When a request arrived, and its size in bytes. */
+export interface Arrival {
   readonly now: number
-  /** Its size in bytes. */
   readonly bytes: number
 }
 
@@ -49,13 +44,19 @@ export class WorkerEntry {
   event: CallRequestedEvent | undefined
   peer: TransportPeer = {}
   /** The answer, or the end of a stream. */
-  result: KeptText<WorkerEntry> | undefined
+  result: KeptText | undefined
   /** Streams: the items that were sent. */
-  items: SentItems<WorkerEntry> | undefined
+  items: SentItems | undefined
   /** Questions without an answer, by number. */
-  questions: Map<number, KeptText<WorkerEntry>> | undefined
+  questions: Map<number, KeptText> | undefined
 
-  constructor({ caller, message, key, isIdempotent, now, bytes }: WorkerEntryParts) {
+  constructor(
+    caller: CallerPeer,
+    message: Request,
+    key: string,
+    isIdempotent: boolean,
+    { now, bytes }: Arrival,
+  ) {
     const { event, attempt } = message
     this.id = event.requestId
     this.idText = quoted(event.requestId)
@@ -79,10 +80,130 @@ export class WorkerEntry {
     return this.mayRunNow && this.isIdempotent && !this.isStream
   }
 
+  /** Sends `accepted` for it, and whether it runs. */
+  sendAccepted(): void {
+    const { attempt, key, isIdempotent, state } = this
+    const runs = state === "running"
+    const { text, head } = acceptedText(this.idText, { attempt, key, isIdempotent, runs })
+    this.caller.outbox.add(text, head)
+  }
+
   /** The event for the handler, with the remaining timeout. */
   granted(event: CallRequestedEvent, left: number): CallRequestedEvent {
     // The event was decoded for this entry alone, so that changing it is safe.
     if (event.timeout !== undefined) (event as { timeout?: number }).timeout = left
     return event
+  }
+}
+
+/** A message that may have to be sent again: a result, a stream item, or a question. */
+export class KeptText {
+  readonly owner: WorkerEntry
+  readonly text: string
+  /** The beginning of the list that it is an item of. */
+  readonly head: string | undefined
+  /** When it was last sent. */
+  sentAt: number
+  isKept = false
+  older: KeptText | undefined
+  newer: KeptText | undefined
+
+  constructor(owner: WorkerEntry, { text, head }: MessageText, sentAt: number) {
+    this.owner = owner
+    this.text = text
+    this.head = head
+    this.sentAt = sentAt
+  }
+}
+
+/**
+ * Messages that may have to be sent again, up to a total size; the oldest are evicted first.
+ *
+ * A linked list rather than a set, because finding the oldest entry of a set gets slower with each deletion.
+ */
+export class KeptResults {
+  readonly #maxBytes: number
+  readonly #onEvicted: (kept: KeptText) => void
+  #oldest: KeptText | undefined
+  #newest: KeptText | undefined
+  count = 0
+  bytes = 0
+
+  /** `onEvicted` is called for each evicted message. */
+  constructor(maxBytes: number, onEvicted: (kept: KeptText) => void) {
+    this.#maxBytes = maxBytes
+    this.#onEvicted = onEvicted
+  }
+
+  /** Keeps a message, which may evict others, or itself if it is larger than the limit. */
+  add(kept: KeptText): void {
+    kept.isKept = true
+    kept.older = this.#newest
+    if (this.#newest === undefined) this.#oldest = kept
+    else this.#newest.newer = kept
+    this.#newest = kept
+    this.count++
+    this.bytes += kept.text.length
+    while (this.bytes > this.#maxBytes && this.#oldest !== undefined) {
+      const oldest = this.#oldest
+      this.drop(oldest)
+      this.#onEvicted(oldest)
+    }
+  }
+
+  /** Drops a message. Dropping twice is fine. */
+  drop(kept: KeptText): void {
+    if (!kept.isKept) return
+    kept.isKept = false
+    const { older, newer } = kept
+    if (older === undefined) this.#oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+    kept.older = undefined
+    kept.newer = undefined
+    this.count--
+    this.bytes -= kept.text.length
+  }
+}
+
+/** The array is compacted only beyond this many removed items. */
+const FEW = 64
+
+/** The items of one stream that its caller may not have received, in order. */
+export class SentItems {
+  #items: (KeptText | undefined)[] = []
+  #head = 0
+  /** The number of items sent, which is the number of the last one. */
+  count = 0
+  /** The number of the last item that the caller has confirmed. */
+  #received = 0
+
+  /** Adds the next item. */
+  add(item: KeptText): void {
+    this.#items.push(item)
+    this.count++
+  }
+
+  /** Notes that the caller has all items up to this one; returns those that need not be kept any longer. */
+  receivedUpTo(seq: number): KeptText[] {
+    const count = Math.min(seq, this.count) - this.#received
+    if (count <= 0) return []
+    const end = this.#head + count
+    const gone = this.#items.slice(this.#head, end) as KeptText[]
+    this.#items.fill(undefined, this.#head, end)
+    this.#head = end
+    this.#received += count
+    if (this.#head > FEW && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return gone
+  }
+
+  /** All unconfirmed items; `undefined` when some of them are no longer kept. */
+  missing(): readonly KeptText[] | undefined {
+    const items = this.#items.slice(this.#head) as KeptText[]
+    return items.every(({ isKept }) => isKept) ? items : undefined
   }
 }

@@ -1,10 +1,9 @@
-import { isCallError } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
+import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { deferOn } from "../../../internal/clock.ts"
 import type { ServedOperations } from "../../../protocol/transport.ts"
-import { frameOverhead } from "../wire/frame-builder.ts"
+import { frameOverhead } from "../wire/frames.ts"
 import type { Bus } from "../types.ts"
 import { frameText, hashOperationId, messageText } from "../wire/wire.ts"
 import { isCompatible, isVersion } from "../wire/versions.ts"
@@ -42,7 +41,6 @@ export class WorkerOffer {
     return this.#served !== undefined && !this.#hasLeft
   }
 
-  /** Starts serving. */
   serve(served: ServedOperations): void {
     this.#stopListening?.()
     this.#served = served
@@ -108,13 +106,9 @@ export class WorkerOffer {
     this.#bus.serve([...this.#isIdempotent.keys()])
   }
 
+  /** The announcement of as many operations as fit: callers find the others through the broker. */
   #hereText(): string {
-    this.#here ??= this.#describe()
-    return this.#here
-  }
-
-  /** Describes as many operations as fit: callers find the others through the broker. */
-  #describe(): string {
+    if (this.#here !== undefined) return this.#here
     const room = this.#bus.maxPayload - frameOverhead(this.#bus.address) - 200
     const { version, others } = this.#versions()
     const length = others.size === 0 ? HASH_LENGTH : HASH_LENGTH + VERSION_LENGTH
@@ -127,12 +121,12 @@ export class WorkerOffer {
       const other = others.get(id)
       return other === undefined ? [] : [[hashOperationId(id), other] as const]
     })
-    return messageText({
+    return (this.#here = messageText({
       type: "here",
       operations: Object.fromEntries(hashes),
       version,
       ...(versions.length > 0 && { versions: Object.fromEntries(versions) }),
-    })
+    }))
   }
 
   /** The most common version, and the other versions by operation id. */

@@ -1,25 +1,19 @@
 import type { CallEvent } from "../../../core/events.ts"
 import type { ServedOperations, TransportReceiver } from "../../../protocol/transport.ts"
-import { CallerPeers } from "./callers.ts"
-import type { CallerPeer } from "./callers.ts"
-import type { MessageText } from "../wire/frame-builder.ts"
+import { CallerPeers, type CallerPeer } from "./callers.ts"
+import { bytesBeyond, type MessageText } from "../wire/frames.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { GuardSettings } from "../options.ts"
-import { bytesBeyond } from "../wire/outbox.ts"
 import type { ServingStats } from "../stats.ts"
 import { Ticker } from "../ticker.ts"
 import type { Bus, MessageOrigin } from "../types.ts"
 import { resultText } from "../wire/short-messages.ts"
 import { messageText, readCallerFrame } from "../wire/wire.ts"
-import { WorkerAdmission } from "./admission.ts"
-import type { Arrival } from "./admission.ts"
+import { WorkerAdmission, type WorkerState, type WorkerDependencies } from "./admission.ts"
+import type { Arrival, WorkerEntry } from "./entry.ts"
 import { WorkerCalls } from "./calls.ts"
-import { giveUp } from "./state.ts"
-import type { WorkerState, WorkerDependencies } from "./state.ts"
-import type { WorkerEntry } from "./entry.ts"
 import { WorkerOffer } from "./offer.ts"
 import { answerTooLarge, notServing, stoodStill, wrongAddress } from "./refusals.ts"
-import { WorkerResending } from "./resending.ts"
 
 type Request = CallerMessage & { readonly type: "request" }
 
@@ -31,33 +25,25 @@ export class BusWorker {
   readonly #bus: Bus
   readonly #state: WorkerState
   readonly #admission: WorkerAdmission
-  readonly #resending: WorkerResending
   readonly #ticker: Ticker
-  #receiver: TransportReceiver | undefined
   #isClosed = false
 
   constructor(bus: Bus, settings: GuardSettings, dependencies: WorkerDependencies) {
     const { clock, logger } = dependencies
-    const { address } = bus
-    const maxBytes = (): number => bus.maxPayload
-    const answer = (reply: string, text: string): void => this.#answer(reply, text)
     this.#bus = bus
     this.#state = {
       settings,
       dependencies: { ...dependencies, ticketRisk: () => bus.ticketRisk?.() },
       offer: new WorkerOffer(bus, clock, logger),
-      callers: new CallerPeers({ address, maxBytes, clock, answer }),
+      callers: new CallerPeers(bus, clock, logger),
       calls: new WorkerCalls(settings.maxKeptBytes),
-      counts: { refused: 0, notGranted: 0, callersLost: 0, stalls: 0, dropped: 0 },
-      receiver: () => this.#receiver,
     }
     this.#admission = new WorkerAdmission(this.#state)
-    this.#resending = new WorkerResending(this.#state)
     this.#ticker = new Ticker(clock, settings.pingMs, (stalledFor) => this.#tick(stalledFor))
   }
 
   open(receiver: TransportReceiver): void {
-    this.#receiver = receiver
+    this.#state.calls.receiver = receiver
   }
 
   /** Starts accepting requests. */
@@ -113,21 +99,21 @@ export class BusWorker {
 
   /** Handles a (re)connect: announces the operations. */
   connected(): void {
-    this.#resending.connected()
-    this.#state.callers.extendSilence(Number.POSITIVE_INFINITY)
-    this.#state.offer.announce()
+    const { calls, callers, dependencies, offer } = this.#state
+    calls.connectedAt = dependencies.clock.now()
+    callers.extendSilence(Number.POSITIVE_INFINITY)
+    offer.announce()
   }
 
   stats(): ServingStats {
-    const { calls, callers, counts } = this.#state
+    const { calls, callers } = this.#state
     return {
       waiting: calls.count("checking") + calls.count("waiting"),
       running: calls.count("running"),
-      kept: calls.keptCount,
-      keptBytes: calls.keptBytes,
+      kept: calls.kept.count,
+      keptBytes: calls.kept.bytes,
       callers: callers.size,
-      resent: calls.resent,
-      ...counts,
+      ...calls.counts,
     }
   }
 
@@ -162,20 +148,16 @@ export class BusWorker {
   ): void {
     switch (message.type) {
       case "go":
-        this.#admission.granted(message, caller)
-        return
+        return this.#admission.granted(message, caller)
       case "nogo":
-        this.#admission.notGranted(message.id, message.key, caller)
-        return
+        return this.#admission.notGranted(message.id, message.key, caller)
       case "event":
         if (!this.#onEvent(message.event, caller)) this.#drop(1, from)
         return
       case "ping":
-        this.#resending.pinged(message, caller)
-        return
+        return this.#state.calls.pinged(message, caller, this.#state.dependencies.clock.now())
       case "done":
-        this.#received(message.ids, caller)
-        return
+        return this.#received(message.ids, caller)
       case "who": {
         const answer = this.#state.offer.answer()
         if (answer !== undefined) caller.outbox.add(answer)
@@ -197,7 +179,7 @@ export class BusWorker {
     const entry = calls.of(caller, event.requestId)
     switch (event.type) {
       case "call.aborted":
-        if (entry !== undefined) giveUp(this.#state, entry, event.reason)
+        if (entry !== undefined) calls.giveUp(entry, event.reason)
         return true
       case "call.credit":
         if (entry?.window !== undefined) calls.received(entry, event.credit - entry.window)
@@ -209,14 +191,14 @@ export class BusWorker {
       default:
         return false
     }
-    if (entry?.state === "running") this.#receiver?.event(event, entry.peer)
+    if (entry?.state === "running") calls.receiver?.event(event, entry.peer)
     return true
   }
 
   #tick(stalledFor: number): void {
-    const { settings, callers, counts } = this.#state
+    const { settings, callers, calls } = this.#state
     if (stalledFor > 0) {
-      counts.stalls++
+      calls.counts.stalls++
       callers.extendSilence(stalledFor)
       // Their callers have most likely given up, so that nothing should begin for them.
       if (stalledFor > settings.silentMs - settings.pingMs) {
@@ -240,21 +222,21 @@ export class BusWorker {
       // Twice, because a caller that was silent for shorter is not lost, and asks again when it is back.
       const isUnused = now - entry.usedAt >= 2 * settings.callerSilentMs
       if (isUnused && entry.isStream && entry.state === "running")
-        giveUp(this.#state, entry, "Its caller left it.")
-      else if (now >= end) giveUp(this.#state, entry, "Its deadline has passed.")
+        calls.giveUp(entry, "Its caller left it.")
+      else if (now >= end) calls.giveUp(entry, "Its deadline has passed.")
       else this.#admission.remind(entry)
     }
   }
 
   #lose(caller: CallerPeer): void {
-    const { calls, dependencies, counts, settings } = this.#state
+    const { calls, dependencies, settings } = this.#state
     const entries = calls.all(caller)
     if (entries.some(({ state }) => state !== "done")) {
-      counts.callersLost++
+      calls.counts.callersLost++
       const fields = { user: caller.user, calls: entries.length, after: settings.callerSilentMs }
       dependencies.logger.info("A caller stopped responding; its calls were given up", fields)
     }
-    for (const entry of entries) giveUp(this.#state, entry, "The caller was lost.")
+    for (const entry of entries) calls.giveUp(entry, "The caller was lost.")
   }
 
   #textOf(event: CallEvent, entry: WorkerEntry): MessageText {
@@ -274,20 +256,9 @@ export class BusWorker {
     return { text: messageText({ type: "event", event: bare, ...about }) }
   }
 
-  #answer(reply: string, text: string): void {
-    try {
-      this.#bus.answer(reply, text)
-    } catch (error) {
-      // Answers are kept, and sent again when the caller asks.
-      this.#state.dependencies.logger.debug("An answer could not be sent", {
-        bytes: text.length,
-        error,
-      })
-    }
-  }
-
   #drop(count: number, { user, address }: MessageOrigin): void {
-    const { counts, dependencies } = this.#state
+    const { calls, dependencies } = this.#state
+    const { counts } = calls
     if (counts.dropped === 0) {
       dependencies.logger.warn(
         "An invalid message of a caller was dropped. Further ones are only counted",

@@ -45,7 +45,7 @@ function start(broker: SimBroker, name: string, index: number | undefined): Proc
   const logger = silentLogger
   const guard = { retryBudget, maxKeptBytes, ...sabotage.guard }
   const options = { clock, logger, guard, ...identification(clock, scenario) }
-  const transport = createBusTransport("simulate", bus, options)
+  const transport = createBusTransport(bus, options)
   const delay = (run: () => void, milliseconds: number): void =>
     void world.after(milliseconds, () => clock.reach(run))
   const link: Transport = sabotage.wrap?.(transport, delay) ?? transport

@@ -1,9 +1,13 @@
+import { deferOn } from "../../../internal/clock.ts"
+import type { Clock } from "../../../internal/platform.ts"
+import { utf8Length } from "../../../internal/utf8.ts"
+
 /** The length of a checksum, in characters. */
 const CHECKSUM_LENGTH = 7
 const PRIME = 0x01000193
 
 /** The maximum of UTF-8 bytes per UTF-16 character, so that most texts need not be measured. */
-export const BYTES_PER_CHARACTER = 3
+const BYTES_PER_CHARACTER = 3
 
 /** A message as text; with `head` it is an item of a list that begins with `head`. */
 export interface MessageText {
@@ -21,15 +25,11 @@ export class FrameBuilder {
   #text = ""
   /** The beginning of the open list. */
   #head: string | undefined
-  #count = 0
+  /** The number of messages so far. */
+  count = 0
 
   constructor(from: string) {
     this.#from = from
-  }
-
-  /** The number of messages so far. */
-  get count(): number {
-    return this.#count
   }
 
   /** Whether a frame with one more message certainly fits into `maxBytes`. */
@@ -40,7 +40,7 @@ export class FrameBuilder {
   }
 
   add(text: string, head?: string): void {
-    this.#count++
+    this.count++
     if (head !== undefined && head === this.#head) {
       this.#text += `,${text}`
       return
@@ -56,13 +56,58 @@ export class FrameBuilder {
     this.#end()
     const text = this.#text
     this.#text = ""
-    this.#count = 0
+    this.count = 0
     return frameOf(this.#from, text)
   }
 
   #end(): void {
     if (this.#head !== undefined) this.#text += "]"
     this.#head = undefined
+  }
+}
+
+/** The maximum per frame: larger frames save nothing, and peers have a limit. */
+const MAX_MESSAGES = 1000
+
+/**
+ * Collects the messages to one peer in one turn, and sends them in as few frames as possible.
+ *
+ * A frame for a hundred messages costs little more than one for a single message.
+ */
+export class Outbox {
+  readonly #maxBytes: () => number
+  readonly #clock: Clock
+  readonly #send: (text: string) => void
+  readonly #frame: FrameBuilder
+  #isDue = false
+
+  /** `send` receives whole frames, at the end of a turn. It handles its own errors. */
+  constructor(from: string, maxBytes: () => number, clock: Clock, send: (text: string) => void) {
+    this.#frame = new FrameBuilder(from)
+    this.#maxBytes = maxBytes
+    this.#clock = clock
+    this.#send = send
+  }
+
+  /** Adds a message, in order, or with `head` an item of a list. */
+  add(text: string, head?: string): void {
+    const frame = this.#frame
+    const hasRoom = frame.count < MAX_MESSAGES && frame.fits(text, head, this.#maxBytes())
+    if (!hasRoom) this.flush()
+    frame.add(text, head)
+    if (this.#isDue) return
+    this.#isDue = true
+    deferOn(this.#clock, this.#onTurn)
+  }
+
+  /** Sends queued messages now. */
+  flush(): void {
+    if (this.#frame.count > 0) this.#send(this.#frame.take())
+  }
+
+  readonly #onTurn = (): void => {
+    this.#isDue = false
+    this.flush()
   }
 }
 
@@ -93,6 +138,15 @@ export function frameOverhead(from: string): number {
 /** The maximum length of a message in a frame, with separators. */
 export function lengthOf(text: string, head: string | undefined): number {
   return text.length + (head === undefined ? 1 : head.length + 3)
+}
+
+/** The size of a message in a separate frame, in bytes, if it exceeds a limit; otherwise `undefined`. */
+export function bytesBeyond(limit: number, from: string, message: MessageText): number | undefined {
+  const overhead = frameOverhead(from)
+  const { text, head } = message
+  if (lengthOf(text, head) * BYTES_PER_CHARACTER + overhead <= limit) return undefined
+  const bytes = utf8Length(wholeText(message)) + overhead
+  return bytes > limit ? bytes : undefined
 }
 
 /** A message on its own, outside of a list. */

@@ -1,3 +1,26 @@
+import { refusal, type CallError } from "../../core/errors.ts"
+import { backOff } from "../../internal/back-off.ts"
+import type { MessageOrigin } from "./types.ts"
+
+// What the transports over brokers share.
+
+/** The origin of an invalid message. */
+export const UNKNOWN_ORIGIN: MessageOrigin = {
+  ...{ user: "", address: "", reply: "", operationId: undefined },
+}
+
+/** The error of calls while credentials that were accepted before are rejected: a rotation may be in progress. */
+export function refusedForNow(failure: CallError): CallError {
+  return refusal("UNAVAILABLE", `${failure.message} Reconnecting continues.`, {
+    ...{ retryable: true, mayHaveExecuted: false, cause: failure },
+  })
+}
+
+/** The extra delay before the next attempt with such credentials, from the refusals beyond the first few. */
+export function refusedDelay(refusals: number): number {
+  return refusals < 0 ? 0 : backOff(1 + refusals, 1000, 30_000)
+}
+
 /** Whether a broker is safe to use: its address, and how it is connected. */
 export interface BrokerSafety {
   /** Hosts, without brackets around IPv6 addresses. */
