@@ -12,6 +12,7 @@ import {
 } from "./issues.ts"
 import { isRecord } from "../internal/guards.ts"
 import { childPointer, type JsonSchema } from "./json.ts"
+import { type Keyword, keywordsWhere } from "./keywords.ts"
 import { ownRefinements } from "./prepare.ts"
 import { hasKey, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, Resource, SchemaNode } from "./refs.ts"
@@ -42,16 +43,13 @@ interface Place {
 /** Maximum number of visited schemas: a value can be far more expensive to explain than to check. */
 const MAX_VISITS = 200_000
 
-const STRING_LIMITS = ["minLength", "maxLength", "pattern", "format"] as const
-const NUMBER_LIMITS = [
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-] as const
-const ARRAY_LIMITS = ["minItems", "maxItems", "uniqueItems"] as const
-const OBJECT_LIMITS = ["minProperties", "maxProperties"] as const
+const LIMITS: ReadonlySet<string> = new Set(["count", "number", "positive", "flag", "text"])
+const limitsOf = (type: Keyword["of"]): ReadonlySet<string> =>
+  keywordsWhere(({ of, form }) => of === type && form !== undefined && LIMITS.has(form))
+const STRING_LIMITS = limitsOf("string")
+const NUMBER_LIMITS = limitsOf("number")
+const ARRAY_LIMITS = limitsOf("array")
+const OBJECT_LIMITS = limitsOf("object")
 
 /**
  * Explains why a value does not match, with the issues of unions folded.
@@ -190,7 +188,7 @@ class Explainer {
     }
   }
 
-  #limits(at: Place, keywords: readonly string[]): void {
+  #limits(at: Place, keywords: ReadonlySet<string>): void {
     const { schema, value, path } = at
     for (const keyword of keywords) {
       const limit = schema[keyword]

@@ -3,7 +3,7 @@ import type { Report } from "./diagnostics.ts"
 import { isRecord } from "../internal/guards.ts"
 import { addToList } from "../internal/lists.ts"
 import { childPointer, escapeToken, isSchema, setOwn } from "./json.ts"
-import { eachInPlace } from "./keywords.ts"
+import { eachSubschema, IN_PLACE } from "./keywords.ts"
 import {
   type RefKeyword,
   type RefSite,
@@ -175,9 +175,10 @@ class ReferenceResolver {
 
   #edges(node: Record<string, unknown>): Edge[] {
     const edges: Edge[] = []
-    eachInPlace(node, (subschema) => {
-      if (typeof subschema !== "boolean") edges.push({ target: subschema, via: undefined })
-    })
+    const visit = (target: SchemaNode): void => {
+      if (typeof target !== "boolean") edges.push({ target, via: undefined })
+    }
+    eachSubschema(node, visit, IN_PLACE)
     for (const { keyword, target } of this.#targets.get(node) ?? []) {
       if (typeof target !== "boolean" && keyword in node) edges.push({ target, via: keyword })
     }

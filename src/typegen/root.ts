@@ -55,13 +55,6 @@ export class SchemaRoot {
 }
 
 const STRUCTURE: ReadonlySet<string> = new Set([
-  "$defs",
-  "definitions",
-  "properties",
-  "items",
-  "prefixItems",
-  "allOf",
-  "anyOf",
-  "oneOf",
-  "additionalProperties",
+  ...["$defs", "definitions", "properties", "additionalProperties", "items", "prefixItems"],
+  ...["allOf", "anyOf", "oneOf"],
 ])

@@ -1,10 +1,10 @@
 import type { JsonSchema } from "../json.ts"
-import { ANNOTATIONS } from "../keywords.ts"
+import { ANNOTATIONS, keywordsWhere } from "../keywords.ts"
 import { ARRAY, flattenOne, OBJECT } from "./flatten.ts"
 import type { Member } from "./flatten.ts"
 import type { Choice, Compilation, Conditional } from "./model.ts"
-import { mentionedKeys, oneSchema, schemaList, schemaMap } from "./references.ts"
-import type { Subschema } from "./references.ts"
+import { mentionedKeys, oneSchema, schemaList, schemaMap } from "./subschemas.ts"
+import type { Subschema } from "./subschemas.ts"
 import { unionOf } from "./union.ts"
 
 /** The conditions of one schema. */
@@ -18,14 +18,10 @@ export interface Conditions {
 
 const NOTHING: Choice = { entries: [], isOpen: false, isDelicate: true }
 
+/** Keywords that describe the parts of an object or array. */
 const STRUCTURAL = [
-  "properties",
-  "patternProperties",
-  "additionalProperties",
+  ...keywordsWhere(({ of, isNormalized }) => of !== undefined && isNormalized),
   "unevaluatedProperties",
-  "items",
-  "prefixItems",
-  "dependentSchemas",
 ]
 
 /** The conditions in one schema. */

@@ -7,8 +7,9 @@ import { defaultFor } from "./object-shape.ts"
 import { ValuePlan } from "./plan.ts"
 import { compileProbe } from "./probe.ts"
 import type { Probe } from "./probe.ts"
-import { References } from "./references.ts"
-import type { Subschema } from "./references.ts"
+import { Links } from "../refs.ts"
+import { definitionsOf } from "../trusted-schemas.ts"
+import type { Subschema } from "./subschemas.ts"
 import { Report } from "./report.ts"
 import type { NormalizeChange } from "./report.ts"
 
@@ -106,9 +107,8 @@ type Check = (value: unknown) => boolean
 
 /** Everything in it is computed once, on demand. */
 class SchemaCompilation implements Compilation {
-  readonly root: JsonSchema
   readonly options: NormalizerOptions
-  readonly refs: References
+  readonly refs: Links
   readonly work: Work
   readonly #checks = new Map<JsonSchema, Check>()
   readonly #types = new Map<JsonSchema, TypeMask>()
@@ -116,9 +116,8 @@ class SchemaCompilation implements Compilation {
   readonly #ids = new Map<Subschema, number>()
 
   constructor(root: JsonSchema, options: NormalizerOptions) {
-    this.root = root
     this.options = options
-    this.refs = new References(root)
+    this.refs = new Links(root, definitionsOf(root))
     this.work = new Work(this.refs, options)
   }
 
@@ -142,7 +141,7 @@ class SchemaCompilation implements Compilation {
       check = this.#namesTypesOnly(schema)
         ? (candidate) =>
             this.types(schema) === ANY || (typeOf(candidate) & this.types(schema)) !== 0
-        : this.options.check(schema, this.root)
+        : this.options.check(schema)
       this.#checks.set(schema, check)
     }
     return check(value)

@@ -12,8 +12,8 @@ import {
   opensObject,
   schemaList,
   schemaMap,
-} from "./references.ts"
-import type { References } from "./references.ts"
+} from "./subschemas.ts"
+import type { Links } from "../refs.ts"
 import { Report } from "./report.ts"
 
 /** Whether a key has to be stripped. */
@@ -161,7 +161,7 @@ export class PropertyDefault implements DefaultSlot {
 export function defaultFor(
   own: readonly Entry[],
   plan: Plan,
-  refs: References,
+  refs: Links,
 ): DefaultSlot | undefined {
   const values = own.flatMap(({ schema, fill }) => {
     const { members } = flattenOne(schema, refs)
