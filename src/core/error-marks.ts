@@ -1,5 +1,4 @@
-import { isCallError, statesNoEffect } from "./errors.ts"
-import type { CallError, CallErrorOptions } from "./errors.ts"
+import { type CallError, type CallErrorOptions, isCallError, statesNoEffect } from "./errors.ts"
 import type { CallErrorEvent } from "./events.ts"
 
 // Registered symbols, so that marks set by another copy of this package are recognized too.

@@ -15,33 +15,41 @@ export interface ErrorCodeInfo {
   readonly mayHaveExecuted: boolean
 }
 
-/**
- * Every code of the library: HTTP status, code of JSON-RPC, exit code, and what it means for the call. A `refused` one
- * did not start its handler, nor did an `unready` one, which may be repeated; the handler of a `started` one may have run.
- */
+/** Every code of the library: HTTP status, code of JSON-RPC, and the exit code unless that is 1. */
 const ROWS = {
-  OPERATION_NOT_FOUND: [404, -32601, 2, "refused"],
-  INVALID_OPERATION_TYPE: [400, -32600, 2, "refused"],
-  UNAUTHENTICATED: [401, -32001, 1, "refused"],
-  ACCESS_DENIED: [403, -32002, 1, "refused"],
-  VALIDATION_ERROR: [400, -32602, 2, "refused"],
-  OUTPUT_VALIDATION_ERROR: [502, -32003, 1, "started"],
-  CALL_DEPTH_EXCEEDED: [508, -32004, 1, "refused"],
-  TIMEOUT: [504, -32005, 1, "started"],
-  ABORTED: [499, -32006, 1, "started"],
-  UNAVAILABLE: [503, -32007, 1, "unready"],
-  OVERLOADED: [503, -32008, 1, "unready"],
-  RATE_LIMITED: [429, -32009, 1, "unready"],
-  WORKER_LOST: [502, -32010, 1, "started"],
-  PAYLOAD_TOO_LARGE: [413, -32011, 1, "refused"],
-  DATA_LOSS: [502, -32012, 1, "started"],
-  SLOW_CONSUMER: [502, -32013, 1, "started"],
-  CONFLICT: [409, -32014, 1, "refused"],
-  EGRESS_BLOCKED: [502, -32015, 1, "refused"],
-  CIRCUIT_OPEN: [503, -32016, 1, "unready"],
-  EXECUTION_ERROR: [500, -32000, 1, "started"],
-  UNKNOWN_ERROR: [500, -32603, 1, "started"],
+  OPERATION_NOT_FOUND: [404, -32601, 2],
+  INVALID_OPERATION_TYPE: [400, -32600, 2],
+  UNAUTHENTICATED: [401, -32001],
+  ACCESS_DENIED: [403, -32002],
+  VALIDATION_ERROR: [400, -32602, 2],
+  OUTPUT_VALIDATION_ERROR: [502, -32003],
+  CALL_DEPTH_EXCEEDED: [508, -32004],
+  TIMEOUT: [504, -32005],
+  ABORTED: [499, -32006],
+  UNAVAILABLE: [503, -32007],
+  OVERLOADED: [503, -32008],
+  RATE_LIMITED: [429, -32009],
+  WORKER_LOST: [502, -32010],
+  PAYLOAD_TOO_LARGE: [413, -32011],
+  DATA_LOSS: [502, -32012],
+  SLOW_CONSUMER: [502, -32013],
+  CONFLICT: [409, -32014],
+  EGRESS_BLOCKED: [502, -32015],
+  CIRCUIT_OPEN: [503, -32016],
+  EXECUTION_ERROR: [500, -32000],
+  UNKNOWN_ERROR: [500, -32603],
 } as const
+
+// Apart from the table, because every page with a client contains them.
+
+/** Codes of a state that may pass: the handler did not start, and repeating the call may succeed. */
+const UNREADY: readonly string[] = ["UNAVAILABLE", "OVERLOADED", "RATE_LIMITED", "CIRCUIT_OPEN"]
+
+/** Other codes that mean that the handler did not start. */
+const REFUSED: readonly string[] = [
+  ...["OPERATION_NOT_FOUND", "INVALID_OPERATION_TYPE", "UNAUTHENTICATED", "ACCESS_DENIED"],
+  ...["VALIDATION_ERROR", "CALL_DEPTH_EXCEEDED", "PAYLOAD_TOO_LARGE", "CONFLICT", "EGRESS_BLOCKED"],
+]
 
 export type ErrorCode = keyof typeof ROWS
 
@@ -53,9 +61,9 @@ export const ErrorCode: { readonly [TCode in ErrorCode]: TCode } = /* @__PURE__ 
 /** Every code with its numbers; `docs/errors.md` shows the same table. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = /* @__PURE__ */ table(
   (code) => {
-    const [httpStatus, jsonRpc, exitCode] = ROWS[code]
-    const defaults = { retryable: isRetryable(code), mayHaveExecuted: mayExecute(code) }
-    return { httpStatus, jsonRpc, exitCode, ...defaults }
+    const [httpStatus, jsonRpc, exitCode = 1]: readonly [number, number, number?] = ROWS[code]
+    const retryable = UNREADY.includes(code)
+    return { httpStatus, jsonRpc, exitCode, retryable, mayHaveExecuted: mayExecute(code) }
   },
 )
 
@@ -115,7 +123,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
     }
     this.code = code
     if (options.details !== undefined) this.details = options.details
-    this.retryable = options.retryable ?? isRetryable(code)
+    this.retryable = options.retryable ?? UNREADY.includes(code)
     this.mayHaveExecuted = options.mayHaveExecuted ?? mayExecute(code)
     if (options.mayHaveExecuted === false && !mayExecute(code))
       Object.defineProperty(this, STATED, { value: true })
@@ -161,14 +169,9 @@ export function isCallError<TCode extends string = string>(
   return hasBrand(value, code)
 }
 
-/** Default of `CallError.retryable`. */
-function isRetryable(code: string): boolean {
-  return Object.hasOwn(ROWS, code) && ROWS[code as ErrorCode][3] === "unready"
-}
-
 /** Default of `CallError.mayHaveExecuted`: true, unless the code means that the handler did not start. */
 function mayExecute(code: string): boolean {
-  return !Object.hasOwn(ROWS, code) || ROWS[code as ErrorCode][3] === "started"
+  return !UNREADY.includes(code) && !REFUSED.includes(code)
 }
 
 // On engines other than V8 the property has no meaning, and setting it has no effect.

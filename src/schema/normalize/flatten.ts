@@ -1,9 +1,8 @@
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
 import { eachSubschema, keywordsWhere } from "../keywords.ts"
-import { declaresKeys, opensObject, schemaList, schemaMap } from "./subschemas.ts"
+import { declaresKeys, opensObject, schemaList, schemaMap, type Subschema } from "./subschemas.ts"
 import type { Links } from "../refs.ts"
-import type { Subschema } from "./subschemas.ts"
 
 /** A schema that applies to a value, and whether its defaults may be used. */
 export interface Entry {
@@ -52,19 +51,12 @@ export function flattenOne(schema: Subschema, refs: Links): Flat {
 export type TypeMask = number
 
 const NULL = 1
-
 export const BOOLEAN = 2
-
 export const INTEGER = 4
-
 export const FRACTION = 8
-
 export const STRING = 16
-
 export const ARRAY = 32
-
 export const OBJECT = 64
-
 export const ANY: TypeMask = 127
 
 const BITS = new Map<unknown, TypeMask>([

@@ -1,17 +1,14 @@
 import type { JsonSchema } from "../json.ts"
 import { ANNOTATIONS } from "../keywords.ts"
-import { ANY, flattenOne, typeOf, typesOf, Work } from "./flatten.ts"
-import type { Entry, TypeMask } from "./flatten.ts"
+import { ANY, type Entry, flattenOne, type TypeMask, typeOf, typesOf, Work } from "./flatten.ts"
 import type { Compilation, DefaultSlot, NormalizerOptions, Plan } from "./model.ts"
 import { defaultFor } from "./object-shape.ts"
 import { ValuePlan } from "./plan.ts"
-import { compileProbe } from "./probe.ts"
-import type { Probe } from "./probe.ts"
+import { compileProbe, type Probe } from "./probe.ts"
 import { Links } from "../refs.ts"
 import { definitionsOf } from "../trusted-schemas.ts"
 import type { Subschema } from "./subschemas.ts"
-import { Report } from "./report.ts"
-import type { NormalizeChange } from "./report.ts"
+import { type NormalizeChange, Report } from "./report.ts"
 
 /** A normalised value, and its changes. */
 export interface Normalized {

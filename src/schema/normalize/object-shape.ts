@@ -2,8 +2,7 @@ import { isRecord, stringsOf } from "../../internal/guards.ts"
 import { addToList } from "../../internal/lists.ts"
 import { safeRegExp } from "../regex/safe-regexp.ts"
 import { cloneJson } from "./data.ts"
-import { flattenOne } from "./flatten.ts"
-import type { Entry, Member } from "./flatten.ts"
+import { type Entry, flattenOne, type Member } from "./flatten.ts"
 import type { Compilation, DefaultSlot, Plan, RestRule, Shape } from "./model.ts"
 import {
   declaresKeys,

@@ -1,6 +1,5 @@
 import { isRecord, stringsOf } from "../../internal/guards.ts"
-import { hasKeys, isSchema } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
+import { hasKeys, isSchema, type JsonSchema } from "../json.ts"
 
 /** A schema as it appears inside another one. */
 export type Subschema = JsonSchema | boolean

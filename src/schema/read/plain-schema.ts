@@ -1,6 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
-import { isNoValue, JSON_TYPES, setOwn } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
+import { isNoValue, JSON_TYPES, type JsonSchema, setOwn } from "../json.ts"
 import { ANNOTATIONS, mapSubschemas } from "../keywords.ts"
 import { resolveRef } from "./resolve-ref.ts"
 
