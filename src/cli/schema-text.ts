@@ -1,6 +1,7 @@
 import { factsOf } from "../schema/read/facts.ts"
 import { flatten, propertiesOf as declaredProperties, requiredOf } from "../schema/read/flatten.ts"
-import { type Part, scopeOf } from "../schema/read/resolve-ref.ts"
+import { scopeOf } from "../schema/read/resolve-ref.ts"
+import type { Part } from "../schema/read/resolve-ref.ts"
 import { completeTypeText, typesOf } from "../schema/read/types.ts"
 
 /** A property of an object, for display. */

@@ -1,10 +1,12 @@
 // Converts failures of MCP exchanges to `CallError`s.
 
 import { changedError, setOutward } from "../core/error-marks.ts"
-import { CallError, type CallErrorOptions, type ErrorCode, isCallError } from "../core/errors.ts"
+import { CallError, isCallError } from "../core/errors.ts"
+import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
 import { isRecord } from "../internal/guards.ts"
 import { redactText } from "../internal/redact.ts"
-import { type ErrorParts, type JsonRpcError, readErrorParts } from "./error-parts.ts"
+import { readErrorParts } from "./error-parts.ts"
+import type { ErrorParts, JsonRpcError } from "./error-parts.ts"
 
 /** The exchange that failed. */
 export interface MCPErrorAbout {

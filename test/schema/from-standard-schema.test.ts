@@ -5,8 +5,9 @@ import * as v from "valibot"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { z } from "zod"
 import { fromStandardSchema } from "../../src/schema/from-schema.ts"
-import { jsonSchemaOf, standardProps, type StandardSchemaLike } from "../../src/schema/standard.ts"
+import type { StandardSchemaLike } from "../../src/schema/standard.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
+import { jsonSchemaOf, standardProps } from "../../src/schema/standard.ts"
 import { collectErrors } from "../../src/core/validation.ts"
 
 afterEach(() => {

@@ -53,14 +53,10 @@ import { scanDirectory } from "../../src/node/scan-directory.ts"
 import { PAGINATE_OPTIONS, paginate } from "../../src/sources/openapi/paginate.ts"
 import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
 import { scanDefinitions, scanOperations } from "../../src/sources/scan/scanner.ts"
-import {
-  createTicketSigner,
-  TICKET_SIGNER_OPTIONS,
-} from "../../src/transport/bus/tickets/signer.ts"
-import {
-  createTicketVerifier,
-  TICKET_VERIFIER_OPTIONS,
-} from "../../src/transport/bus/tickets/verifier.ts"
+import { TICKET_SIGNER_OPTIONS } from "../../src/transport/bus/tickets/signer.ts"
+import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/tickets/verifier.ts"
+import { createTicketSigner } from "../../src/transport/bus/tickets/signer.ts"
+import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.ts"
 import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/transport.ts"
 import { createRedisLimiter, REDIS_LIMITER_OPTIONS } from "../../src/policy/redis/limiter.ts"
 import {

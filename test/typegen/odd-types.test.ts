@@ -1,16 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { intersection, union } from "../../src/typegen/combine.ts"
 import { listedValues } from "../../src/typegen/convert.ts"
-import {
-  BOOLEAN,
-  NEVER,
-  NULL,
-  NUMBER,
-  OPEN_OBJECT,
-  STRING,
-  type TypeNode,
-  UNKNOWN,
-} from "../../src/typegen/model.ts"
+import { BOOLEAN, NEVER, NULL, NUMBER, STRING, UNKNOWN } from "../../src/typegen/model.ts"
+import type { TypeNode } from "../../src/typegen/model.ts"
+import { OPEN_OBJECT } from "../../src/typegen/model.ts"
 import { SchemaRoot, SchemaTexts } from "../../src/typegen/root.ts"
 
 describe("listedValues", () => {

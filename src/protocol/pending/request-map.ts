@@ -1,29 +1,30 @@
-import { type CallError, isCallError, refusal } from "../../core/errors.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
 import { errorEvent } from "../../core/error-marks.ts"
 import type { CallRespondedEvent } from "../../core/events.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { isCallEvent } from "../../core/is-event.ts"
-import { isResponseEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
+import { isResponseEnvelope } from "../../core/envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { reasonOf, typeName } from "../../internal/message-text.ts"
 import type { Transport } from "../transport.ts"
 import { Endpoint } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
 import { servingOf } from "../serving.ts"
 import { StreamRequest } from "./call.ts"
-import { type PendingOptions, requestError } from "./options.ts"
+import { requestError } from "./options.ts"
+import type { PendingOptions } from "./options.ts"
 import {
   endpointOver,
   linkOf,
   openEndpoint,
   PENDING_MAP_OPTIONS,
-  type PendingRequestMapOptions,
-  type PendingResponse,
-  type PendingSubscription,
   registerEndpoint,
   startCall,
 } from "./requests.ts"
+import type { PendingRequestMapOptions, PendingResponse, PendingSubscription } from "./requests.ts"
 import { startStream } from "./stream.ts"
 
 /**

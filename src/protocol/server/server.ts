@@ -14,9 +14,11 @@ import { LoopbackLink } from "../links.ts"
 import { OperationSlots } from "./operation-slots.ts"
 import { RecentIds } from "../../internal/recent-ids.ts"
 import { closing, ending, missing, overloaded, unauthenticated, wrongKind } from "../refusals.ts"
-import { type ServedHost, ServedRequest } from "./served.ts"
+import { ServedRequest } from "./served.ts"
+import type { ServedHost } from "./served.ts"
 import { servicesOf } from "../services.ts"
-import { type RequestHandler, type Serving, servingOf } from "../serving.ts"
+import { servingOf } from "../serving.ts"
+import type { RequestHandler, Serving } from "../serving.ts"
 
 /** The sender of a request, as far as the transport knows. */
 export type CallPeer = TransportPeer

@@ -1,7 +1,8 @@
 // Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
 
 import { afterAttempts, errorEvent } from "../../core/error-marks.ts"
-import { type CallError, isCallError, refusal } from "../../core/errors.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { problemError } from "../../core/problem.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
@@ -9,7 +10,8 @@ import { deferOn, systemClock } from "../../internal/clock.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { FILE_PREFERENCE, HEADERS } from "../../internal/headers.ts"
-import { type OptionsSchema, validateOptions } from "../../internal/options.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
@@ -17,16 +19,15 @@ import { pageLifecycle } from "../page-lifecycle.ts"
 import {
   connectionError,
   exchange,
-  type HTTPPeer,
   isRepeatable,
   parse,
   pathOf,
   readLines,
   readText,
-  type RequestHeaders,
   resultOf,
   unanswered,
 } from "./exchange.ts"
+import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
 import type { Downloads } from "./files.ts"
 import { loadFiles } from "./lazy-files.ts"
 import { Outgoing } from "./outgoing.ts"

@@ -1,13 +1,7 @@
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { hasKeys, listOf, textOf } from "../../../../src/schema/json.ts"
-import {
-  type Flat,
-  flatten,
-  type Layer,
-  propertiesOf,
-  requiredOf,
-  type Union,
-} from "../../../../src/schema/read/flatten.ts"
+import { flatten, propertiesOf, requiredOf } from "../../../../src/schema/read/flatten.ts"
+import type { Flat, Layer, Union } from "../../../../src/schema/read/flatten.ts"
 import type { Part, Scope } from "../../../../src/schema/read/resolve-ref.ts"
 import { choicesOf, MAX_MEMBERS, typeText, typesOf } from "../../../../src/schema/read/types.ts"
 import { valuesOf } from "../../../../src/schema/read/values.ts"

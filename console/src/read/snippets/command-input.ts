@@ -1,6 +1,7 @@
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { flatten, propertiesOf } from "../../../../src/schema/read/flatten.ts"
-import { type Part, scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
 import { choicesOf, typesOf } from "../../../../src/schema/read/types.ts"
 import { printJson } from "../../ui/json-text.ts"
 import { shellWord } from "./shell.ts"

@@ -1,14 +1,15 @@
 // A small value that fits a schema: what the schema shows itself, else the least that it asks for.
 
 import { isRecord } from "../../../../src/internal/guards.ts"
-import { type JsonSchema, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { listOf, setOwn } from "../../../../src/schema/json.ts"
+import type { JsonSchema } from "../../../../src/schema/json.ts"
 import {
   alternativesOf,
-  type Flat,
   flatten,
   propertiesOf,
   requiredOf,
 } from "../../../../src/schema/read/flatten.ts"
+import type { Flat } from "../../../../src/schema/read/flatten.ts"
 import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
 import { typesOf } from "../../../../src/schema/read/types.ts"
 import { valuesOf } from "../../../../src/schema/read/values.ts"

@@ -1,24 +1,21 @@
 // The layout of labels, descriptions, errors and buttons of the form.
 
-import {
-  ADDITIONAL_PROPERTY_FLAG,
-  type ArrayFieldItemTemplateProps,
-  type ArrayFieldTemplateProps,
-  canExpand,
-  type DescriptionFieldProps,
-  descriptionId,
-  errorId,
-  type FieldErrorProps,
-  type FieldTemplateProps,
-  type IconButtonProps,
-  type MultiSchemaFieldTemplateProps,
-  type ObjectFieldTemplateProps,
-  type TemplatesType,
-  titleId,
-  type UnsupportedFieldProps,
-  type WrapIfAdditionalTemplateProps,
+import { ADDITIONAL_PROPERTY_FLAG, canExpand, descriptionId, errorId, titleId } from "@rjsf/utils"
+import type {
+  ArrayFieldItemTemplateProps,
+  ArrayFieldTemplateProps,
+  DescriptionFieldProps,
+  FieldErrorProps,
+  FieldTemplateProps,
+  IconButtonProps,
+  MultiSchemaFieldTemplateProps,
+  ObjectFieldTemplateProps,
+  TemplatesType,
+  UnsupportedFieldProps,
+  WrapIfAdditionalTemplateProps,
 } from "@rjsf/utils"
-import { type ReactNode, useId, useState } from "react"
+import { useId, useState } from "react"
+import type { ReactNode } from "react"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { SearchField } from "../../ui/SearchField.tsx"

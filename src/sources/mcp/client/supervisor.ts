@@ -1,4 +1,5 @@
-import { CallError, type CallErrorOptions, isCallError } from "../../../core/errors.ts"
+import { CallError, isCallError } from "../../../core/errors.ts"
+import type { CallErrorOptions } from "../../../core/errors.ts"
 import { outwardOf, setOutward } from "../../../core/error-marks.ts"
 import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
