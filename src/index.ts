@@ -184,7 +184,7 @@ export type {
   RequestOptions,
   Secret,
 } from "./from-openapi.ts"
-export { fromStandardSchema } from "./schema/from-standard-schema.ts"
+export { fromStandardSchema } from "./schema/from-schema.ts"
 
 export { scanDefinitions, scanOperations } from "./sources/scan/scanner.ts"
 export type {

@@ -1,5 +1,4 @@
-import { refusal } from "./errors.ts"
-import type { CallError } from "./errors.ts"
+import { type CallError, refusal } from "./errors.ts"
 import { parsePointer, valueAt } from "../internal/pointer.ts"
 import { reading } from "../internal/brands.ts"
 import type { AccessControl, Identity } from "./types.ts"

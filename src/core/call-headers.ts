@@ -1,7 +1,6 @@
 import { CallError, isCallError } from "./errors.ts"
 import type { CredentialContext } from "./types.ts"
-import type { HeadersLike } from "../internal/headers.ts"
-import { plainHeaders } from "../internal/headers.ts"
+import { type HeadersLike, plainHeaders } from "../internal/headers.ts"
 import type { OptionRule } from "../internal/options.ts"
 
 /** A header's value, or a function that returns it for each call; `undefined` leaves the header out. */

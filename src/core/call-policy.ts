@@ -1,5 +1,5 @@
 import { isRecord } from "../internal/guards.ts"
-import type { CallPolicy } from "./types.ts"
+import type { CallPolicy, Identity } from "./types.ts"
 
 /**
  * Reads the policy options of a remote caller. Unknown options are ignored, because the caller may be newer.
@@ -19,6 +19,20 @@ export function readCallPolicy(value: unknown): CallPolicy | undefined {
 /** Whether a value can be the `idempotencyKey` of a call. */
 export function isIdempotencyKey(value: unknown): value is string {
   return typeof value === "string" && value.length >= 1 && value.length <= 255
+}
+
+/**
+ * The key of a caller for a system that knows only us: two callers with the same key do not share it. That of an
+ * anonymous caller stays as it is.
+ */
+export async function keyForOthers(
+  key: string,
+  identity: Pick<Identity, "id"> | undefined,
+): Promise<string> {
+  if (identity === undefined) return key
+  // Loaded on use: pages that import registries should not pay for it.
+  const { sha256Hex } = await import("../internal/sha256.ts")
+  return sha256Hex(JSON.stringify([identity.id, key]))
 }
 
 function isCount(value: unknown): value is number {

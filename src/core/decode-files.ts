@@ -3,8 +3,7 @@ import { isRecord } from "../internal/guards.ts"
 import { pointerSegment } from "../internal/pointer.ts"
 import { fileKindOf, mediaTypeOf, withBase64 } from "../schema/file-fields.ts"
 import { setOwn } from "../schema/json.ts"
-import { viewOf } from "../schema/read/view.ts"
-import type { SchemaView } from "../schema/read/view.ts"
+import { type SchemaView, viewOf } from "../schema/read/view.ts"
 import { invalid } from "./validation.ts"
 
 /**

@@ -5,10 +5,9 @@ import { isRecord } from "../internal/guards.ts"
 import { setOwn } from "../internal/own.ts"
 import { parsePointer, pointerSegment } from "../internal/pointer.ts"
 import { reading } from "../internal/brands.ts"
-import { isResponseEnvelope } from "./envelope.ts"
+import { isResponseEnvelope, type ResponseEnvelope, type ResponseMeta } from "./envelope.ts"
 import { isLeaf, isPlainJson, MAX_JSON_DEPTH } from "./plain-json.ts"
 import { loadedBytes } from "./unread-file.ts"
-import type { ResponseEnvelope, ResponseMeta } from "./envelope.ts"
 
 /** Binary types that are restored. A Node `Buffer` is restored as a `Uint8Array`, and a file as a `File` or `Blob`. */
 export type BinaryKind = "Uint8Array" | "ArrayBuffer" | FileKind

@@ -1,5 +1,5 @@
-import { isCallError, statesNoEffect } from "./errors.ts"
-import type { CallError, CallErrorOptions } from "./errors.ts"
+import { type CallError, type CallErrorOptions, isCallError, statesNoEffect } from "./errors.ts"
+import type { CallErrorEvent } from "./events.ts"
 
 // Registered symbols, so that marks set by another copy of this package are recognized too.
 const INTERNAL = Symbol.for("@alkdev/operations/CallError.internal")
@@ -7,6 +7,7 @@ const FORWARDED = Symbol.for("@alkdev/operations/CallError.forwarded")
 const REFUSED = Symbol.for("@alkdev/operations/CallError.refused")
 const ABANDONED = Symbol.for("@alkdev/operations/CallError.abandoned")
 const TREE = Symbol.for("@alkdev/operations/CallError.tree")
+const OUTWARD = Symbol.for("@alkdev/operations/CallError.outward")
 
 interface Marked {
   readonly [INTERNAL]?: unknown
@@ -14,6 +15,23 @@ interface Marked {
   readonly [REFUSED]?: unknown
   readonly [ABANDONED]?: Promise<unknown>
   readonly [TREE]?: unknown
+  readonly [OUTWARD]?: OutwardError
+}
+
+/** The message and details of an error for callers outside the application. */
+export interface OutwardError {
+  readonly message: string
+  readonly details?: unknown
+}
+
+/** Sets the message and details that callers outside the application see instead of the error's own. */
+export function setOutward<TError extends CallError>(error: TError, outward: OutwardError): TError {
+  return mark(error, OUTWARD, outward)
+}
+
+/** The message and details for callers outside the application; `undefined` if they may see everything. */
+export function outwardOf(error: CallError): OutwardError | undefined {
+  return (error as Marked)[OUTWARD]
 }
 
 /** Marks an error whose message was not written for callers, such as that of a database driver. */
@@ -54,6 +72,12 @@ export function markAbandoned(error: CallError, handler: Promise<unknown>): void
 /** The handler that still runs behind the error of its call; `undefined` if there is none. */
 export function abandonedBy(error: unknown): Promise<unknown> | undefined {
   return isCallError(error) ? (error as Marked)[ABANDONED] : undefined
+}
+
+/** The event for an error, with secrets masked. */
+export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
+  const { operationId: _, ...json } = error.toJSON()
+  return { ...json, type: "call.error", requestId, ...(isInternal(error) && { internal: true }) }
 }
 
 /** The call that failed with an error. */

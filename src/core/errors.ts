@@ -15,82 +15,57 @@ export interface ErrorCodeInfo {
   readonly mayHaveExecuted: boolean
 }
 
-/** The library's own codes. Operations add theirs through `errorSchemas`. */
-export const ErrorCode = {
-  OPERATION_NOT_FOUND: "OPERATION_NOT_FOUND",
-  INVALID_OPERATION_TYPE: "INVALID_OPERATION_TYPE",
-  UNAUTHENTICATED: "UNAUTHENTICATED",
-  ACCESS_DENIED: "ACCESS_DENIED",
-  VALIDATION_ERROR: "VALIDATION_ERROR",
-  OUTPUT_VALIDATION_ERROR: "OUTPUT_VALIDATION_ERROR",
-  CALL_DEPTH_EXCEEDED: "CALL_DEPTH_EXCEEDED",
-  TIMEOUT: "TIMEOUT",
-  ABORTED: "ABORTED",
-  UNAVAILABLE: "UNAVAILABLE",
-  OVERLOADED: "OVERLOADED",
-  RATE_LIMITED: "RATE_LIMITED",
-  WORKER_LOST: "WORKER_LOST",
-  PAYLOAD_TOO_LARGE: "PAYLOAD_TOO_LARGE",
-  DATA_LOSS: "DATA_LOSS",
-  SLOW_CONSUMER: "SLOW_CONSUMER",
-  CONFLICT: "CONFLICT",
-  EGRESS_BLOCKED: "EGRESS_BLOCKED",
-  CIRCUIT_OPEN: "CIRCUIT_OPEN",
-  EXECUTION_ERROR: "EXECUTION_ERROR",
-  UNKNOWN_ERROR: "UNKNOWN_ERROR",
+/** Every code of the library: HTTP status, code of JSON-RPC, and the exit code unless that is 1. */
+const ROWS = {
+  OPERATION_NOT_FOUND: [404, -32601, 2],
+  INVALID_OPERATION_TYPE: [400, -32600, 2],
+  UNAUTHENTICATED: [401, -32001],
+  ACCESS_DENIED: [403, -32002],
+  VALIDATION_ERROR: [400, -32602, 2],
+  OUTPUT_VALIDATION_ERROR: [502, -32003],
+  CALL_DEPTH_EXCEEDED: [508, -32004],
+  TIMEOUT: [504, -32005],
+  ABORTED: [499, -32006],
+  UNAVAILABLE: [503, -32007],
+  OVERLOADED: [503, -32008],
+  RATE_LIMITED: [429, -32009],
+  WORKER_LOST: [502, -32010],
+  PAYLOAD_TOO_LARGE: [413, -32011],
+  DATA_LOSS: [502, -32012],
+  SLOW_CONSUMER: [502, -32013],
+  CONFLICT: [409, -32014],
+  EGRESS_BLOCKED: [502, -32015],
+  CIRCUIT_OPEN: [503, -32016],
+  EXECUTION_ERROR: [500, -32000],
+  UNKNOWN_ERROR: [500, -32603],
 } as const
 
-export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
+// Apart from the table, because every page with a client contains them.
 
-/** Codes whose errors are `retryable` unless they say otherwise. */
-const RETRYABLE: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
-  "UNAVAILABLE",
-  "OVERLOADED",
-  "RATE_LIMITED",
-  "CIRCUIT_OPEN",
-])
+/** Codes of a state that may pass: the handler did not start, and repeating the call may succeed. */
+const UNREADY: readonly string[] = ["UNAVAILABLE", "OVERLOADED", "RATE_LIMITED", "CIRCUIT_OPEN"]
 
-/** Codes that mean that the handler did not start. */
-const NOT_EXECUTED: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
-  "OPERATION_NOT_FOUND",
-  "INVALID_OPERATION_TYPE",
-  "UNAUTHENTICATED",
-  "ACCESS_DENIED",
-  "VALIDATION_ERROR",
-  "CALL_DEPTH_EXCEEDED",
-  "UNAVAILABLE",
-  "OVERLOADED",
-  "RATE_LIMITED",
-  "PAYLOAD_TOO_LARGE",
-  "CONFLICT",
-  "EGRESS_BLOCKED",
-  "CIRCUIT_OPEN",
-])
+/** Other codes that mean that the handler did not start. */
+const REFUSED: readonly string[] = [
+  ...["OPERATION_NOT_FOUND", "INVALID_OPERATION_TYPE", "UNAUTHENTICATED", "ACCESS_DENIED"],
+  ...["VALIDATION_ERROR", "CALL_DEPTH_EXCEEDED", "PAYLOAD_TOO_LARGE", "CONFLICT", "EGRESS_BLOCKED"],
+]
+
+export type ErrorCode = keyof typeof ROWS
+
+/** The library's own codes. Operations add theirs through `errorSchemas`. */
+export const ErrorCode: { readonly [TCode in ErrorCode]: TCode } = /* @__PURE__ */ table(
+  (code) => code,
+)
 
 /** Every code with its numbers; `docs/errors.md` shows the same table. */
-export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = {
-  OPERATION_NOT_FOUND: /* @__PURE__ */ row("OPERATION_NOT_FOUND", 404, -32601, 2),
-  INVALID_OPERATION_TYPE: /* @__PURE__ */ row("INVALID_OPERATION_TYPE", 400, -32600, 2),
-  UNAUTHENTICATED: /* @__PURE__ */ row("UNAUTHENTICATED", 401, -32001, 1),
-  ACCESS_DENIED: /* @__PURE__ */ row("ACCESS_DENIED", 403, -32002, 1),
-  VALIDATION_ERROR: /* @__PURE__ */ row("VALIDATION_ERROR", 400, -32602, 2),
-  OUTPUT_VALIDATION_ERROR: /* @__PURE__ */ row("OUTPUT_VALIDATION_ERROR", 502, -32003, 1),
-  CALL_DEPTH_EXCEEDED: /* @__PURE__ */ row("CALL_DEPTH_EXCEEDED", 508, -32004, 1),
-  TIMEOUT: /* @__PURE__ */ row("TIMEOUT", 504, -32005, 1),
-  ABORTED: /* @__PURE__ */ row("ABORTED", 499, -32006, 1),
-  UNAVAILABLE: /* @__PURE__ */ row("UNAVAILABLE", 503, -32007, 1),
-  OVERLOADED: /* @__PURE__ */ row("OVERLOADED", 503, -32008, 1),
-  RATE_LIMITED: /* @__PURE__ */ row("RATE_LIMITED", 429, -32009, 1),
-  WORKER_LOST: /* @__PURE__ */ row("WORKER_LOST", 502, -32010, 1),
-  PAYLOAD_TOO_LARGE: /* @__PURE__ */ row("PAYLOAD_TOO_LARGE", 413, -32011, 1),
-  DATA_LOSS: /* @__PURE__ */ row("DATA_LOSS", 502, -32012, 1),
-  SLOW_CONSUMER: /* @__PURE__ */ row("SLOW_CONSUMER", 502, -32013, 1),
-  CONFLICT: /* @__PURE__ */ row("CONFLICT", 409, -32014, 1),
-  EGRESS_BLOCKED: /* @__PURE__ */ row("EGRESS_BLOCKED", 502, -32015, 1),
-  CIRCUIT_OPEN: /* @__PURE__ */ row("CIRCUIT_OPEN", 503, -32016, 1),
-  EXECUTION_ERROR: /* @__PURE__ */ row("EXECUTION_ERROR", 500, -32000, 1),
-  UNKNOWN_ERROR: /* @__PURE__ */ row("UNKNOWN_ERROR", 500, -32603, 1),
-}
+export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = /* @__PURE__ */ table(
+  (code) => {
+    const [httpStatus, jsonRpc, exitCode = 1]: readonly [number, number, number?] = ROWS[code]
+    const retryable = UNREADY.includes(code)
+    return { httpStatus, jsonRpc, exitCode, retryable, mayHaveExecuted: mayExecute(code) }
+  },
+)
 
 /** The fields of a `CallError` besides its code and message. */
 export interface CallErrorOptions<TDetails = unknown> {
@@ -148,7 +123,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
     }
     this.code = code
     if (options.details !== undefined) this.details = options.details
-    this.retryable = options.retryable ?? isRetryable(code)
+    this.retryable = options.retryable ?? UNREADY.includes(code)
     this.mayHaveExecuted = options.mayHaveExecuted ?? mayExecute(code)
     if (options.mayHaveExecuted === false && !mayExecute(code))
       Object.defineProperty(this, STATED, { value: true })
@@ -194,14 +169,9 @@ export function isCallError<TCode extends string = string>(
   return hasBrand(value, code)
 }
 
-/** Default of `CallError.retryable`. */
-function isRetryable(code: string): boolean {
-  return RETRYABLE.has(code)
-}
-
 /** Default of `CallError.mayHaveExecuted`: true, unless the code means that the handler did not start. */
 function mayExecute(code: string): boolean {
-  return !NOT_EXECUTED.has(code)
+  return !UNREADY.includes(code) && !REFUSED.includes(code)
 }
 
 // On engines other than V8 the property has no meaning, and setting it has no effect.
@@ -227,19 +197,9 @@ export function refusal<TCode extends string>(
   }
 }
 
-function row(
-  code: ErrorCode,
-  httpStatus: number,
-  jsonRpc: number,
-  exitCode: number,
-): ErrorCodeInfo {
-  return {
-    httpStatus,
-    jsonRpc,
-    exitCode,
-    retryable: isRetryable(code),
-    mayHaveExecuted: mayExecute(code),
-  }
+function table<TTable extends object>(cellOf: (code: ErrorCode) => unknown): TTable {
+  const codes = Object.keys(ROWS) as ErrorCode[]
+  return Object.fromEntries(codes.map((code) => [code, cellOf(code)])) as TTable
 }
 
 function truncate(message: string): string {

@@ -1,8 +1,7 @@
 import type { TSchema } from "typebox"
-import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
+import { ID_LENGTH, IdentitySchema, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { JsonSchema } from "../schema/json.ts"
-import { IdentitySchema } from "./spec-schemas.ts"
 import type { CallPolicy, Identity, InputRequest, InputResponse } from "./types.ts"
 
 /** A caller requests an operation. */

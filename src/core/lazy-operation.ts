@@ -1,13 +1,5 @@
-import type {
-  AccessControl,
-  NormalizeMode,
-  OperationAnnotations,
-  OperationDeprecation,
-  OperationSpec,
-  OperationType,
-  OutputMode,
-  Visibility,
-} from "./types.ts"
+import { isRecord } from "../internal/guards.ts"
+import type { AccessControl, OperationSpec, Visibility } from "./types.ts"
 import type { OperationPolicy } from "./operation-settings.ts"
 import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
@@ -19,26 +11,7 @@ export interface OperationRequest {
 }
 
 /** The parts of an operation of an adapter; costly ones are getters that create them at the first read. */
-export interface LazyParts extends Pick<
-  OperationSpec,
-  | "name"
-  | "namespace"
-  | "version"
-  | "type"
-  | "title"
-  | "description"
-  | "tags"
-  | "accessControl"
-  | "visibility"
-  | "annotations"
-  | "deprecated"
-  | "deprecation"
-  | "inputSchema"
-  | "outputSchema"
-  | "errorSchemas"
-  | "examples"
-  | "_meta"
-> {
+export interface LazyParts extends OperationSpec {
   /** One object for many operations. */
   readonly policy: OperationPolicy
   readonly handler: OperationHandler | SubscriptionHandler
@@ -63,40 +36,31 @@ const HANDLER = /* @__PURE__ */ lazyProperty("handler")
 const define: (target: object, key: string, descriptor: PropertyDescriptor) => void =
   Object.defineProperty
 
+type Writable<T> = { -readonly [TKey in keyof T]: T[TKey] }
+
 /**
  * The fields that are not lazy. The parts are private, so that a copy of an operation is not taken for one.
  *
- * Fields are declared and not defined: thousands of these are made, and each field would be written twice.
+ * Fields are assigned and not defined: thousands of these are made, and each field would be written twice.
  */
 class LazySpec {
-  declare readonly name: string
-  declare readonly namespace: string
-  declare readonly version: string
-  declare readonly type: OperationType
-  declare readonly title: string | undefined
-  declare readonly description: string
-  declare readonly tags: readonly string[] | undefined
-  declare readonly accessControl: AccessControl
-  declare readonly visibility: Visibility | undefined
-  declare readonly annotations: OperationAnnotations | undefined
-  declare readonly deprecated: boolean | undefined
-  declare deprecation: OperationDeprecation | undefined
   readonly #parts: LazyParts
 
   constructor(parts: LazyParts) {
     this.#parts = parts
-    this.name = parts.name
-    this.namespace = parts.namespace
-    this.version = parts.version
-    this.type = parts.type
-    this.title = parts.title
-    this.description = parts.description
-    this.tags = parts.tags
-    this.accessControl = parts.accessControl
-    if (parts.visibility !== undefined) this.visibility = parts.visibility
-    this.annotations = parts.annotations
-    this.deprecated = parts.deprecated
-    if (this.deprecated === true) addDeprecation(this, parts)
+    const spec = this as unknown as Writable<OperationSpec>
+    spec.name = parts.name
+    spec.namespace = parts.namespace
+    spec.version = parts.version
+    spec.type = parts.type
+    spec.title = parts.title
+    spec.description = parts.description
+    spec.tags = parts.tags
+    spec.accessControl = parts.accessControl
+    if (parts.visibility !== undefined) spec.visibility = parts.visibility
+    spec.annotations = parts.annotations
+    spec.deprecated = parts.deprecated
+    if (spec.deprecated === true) addDeprecation(spec, parts)
     defineLazy(this)
   }
 
@@ -115,30 +79,23 @@ class LazyView extends LazySpec {
 }
 
 class LazyDefinition extends LazySpec {
-  declare readonly normalize: NormalizeMode | undefined
-  declare readonly output: OutputMode | undefined
-  declare readonly defaults: OperationPolicy["defaults"]
-  declare readonly timeout: OperationPolicy["timeout"]
-  declare readonly asData: OperationPolicy["asData"]
-  declare readonly imported: OperationPolicy["imported"]
-  declare readonly sendsKey: OperationPolicy["sendsKey"]
-
   constructor(parts: LazyParts) {
     super(parts)
     const { policy } = parts
-    if (policy.normalize !== undefined) this.normalize = policy.normalize
-    if (policy.output !== undefined) this.output = policy.output
-    if (policy.timeout !== undefined) this.timeout = policy.timeout
-    if (policy.sendsKey !== undefined) this.sendsKey = policy.sendsKey
-    this.defaults = policy.defaults
-    this.asData = policy.asData
-    this.imported = policy.imported
+    const operation = this as unknown as Writable<OperationPolicy>
+    if (policy.normalize !== undefined) operation.normalize = policy.normalize
+    if (policy.output !== undefined) operation.output = policy.output
+    if (policy.timeout !== undefined) operation.timeout = policy.timeout
+    if (policy.sendsKey !== undefined) operation.sendsKey = policy.sendsKey
+    operation.defaults = policy.defaults
+    operation.asData = policy.asData
+    operation.imported = policy.imported
     define(this, "handler", HANDLER)
   }
 }
 
 /** Adds the deprecation. Reading it for thousands of operations without one would cost as much as the rest. */
-function addDeprecation(spec: LazySpec, { deprecation }: LazyParts): void {
+function addDeprecation(spec: Writable<OperationSpec>, { deprecation }: LazyParts): void {
   if (deprecation !== undefined) spec.deprecation = deprecation
 }
 
@@ -208,10 +165,17 @@ export interface LazyChanges {
 
 /** A copy of an operation with some fields changed; costly values are still created at the first read. */
 export function changedOperation(parts: LazyParts, changes: LazyChanges): LazyOperation {
-  return lazyOperation(new ChangedParts(parts, changes))
+  return lazyOperation(new ChangedParts(parts, changes) as unknown as LazyParts)
 }
 
-class ChangedParts implements LazyParts {
+/** The parts that a changed copy has in common with its original. */
+const UNCHANGED = [
+  ...(["version", "type", "title", "description", "tags", "annotations", "deprecated"] as const),
+  ...(["deprecation", "inputSchema", "outputSchema", "errorSchemas", "examples"] as const),
+  ...(["_meta", "inputNames", "request", "policy"] as const),
+]
+
+class ChangedParts {
   readonly name: string
   readonly namespace: string
   readonly accessControl: AccessControl
@@ -234,67 +198,23 @@ class ChangedParts implements LazyParts {
     return (this.#handler ??= this.#wrap(this.#parts.handler))
   }
 
-  get version(): LazyParts["version"] {
-    return this.#parts.version
+  static {
+    for (const key of UNCHANGED) {
+      define(this.prototype, key, {
+        get(this: ChangedParts): unknown {
+          return this.#parts[key]
+        },
+      })
+    }
   }
+}
 
-  get type(): LazyParts["type"] {
-    return this.#parts.type
-  }
-
-  get title(): LazyParts["title"] {
-    return this.#parts.title
-  }
-
-  get description(): LazyParts["description"] {
-    return this.#parts.description
-  }
-
-  get tags(): LazyParts["tags"] {
-    return this.#parts.tags
-  }
-
-  get annotations(): LazyParts["annotations"] {
-    return this.#parts.annotations
-  }
-
-  get deprecated(): LazyParts["deprecated"] {
-    return this.#parts.deprecated
-  }
-
-  get deprecation(): LazyParts["deprecation"] {
-    return this.#parts.deprecation
-  }
-
-  get inputSchema(): LazyParts["inputSchema"] {
-    return this.#parts.inputSchema
-  }
-
-  get outputSchema(): LazyParts["outputSchema"] {
-    return this.#parts.outputSchema
-  }
-
-  get errorSchemas(): LazyParts["errorSchemas"] {
-    return this.#parts.errorSchemas
-  }
-
-  get examples(): LazyParts["examples"] {
-    return this.#parts.examples
-  }
-
-  get _meta(): LazyParts["_meta"] {
-    return this.#parts._meta
-  }
-
-  get inputNames(): LazyParts["inputNames"] {
-    return this.#parts.inputNames
-  }
-
-  get request(): LazyParts["request"] {
-    return this.#parts.request
-  }
-
-  get policy(): LazyParts["policy"] {
-    return this.#parts.policy
-  }
+/** The request of an operation from an OpenAPI document, without reading the operation. */
+export function requestOf(spec: OperationSpec): OperationRequest | undefined {
+  const parts = lazyPartsOf(spec)
+  if (parts !== undefined) return parts.request
+  const openapi = spec._meta?.["openapi"]
+  if (!isRecord(openapi)) return undefined
+  const { method, path } = openapi
+  return typeof method === "string" && typeof path === "string" ? { method, path } : undefined
 }

@@ -1,5 +1,4 @@
-import { CallError, ErrorCode, isCallError } from "./errors.ts"
-import type { CallErrorOptions } from "./errors.ts"
+import { CallError, type CallErrorOptions, ErrorCode, isCallError } from "./errors.ts"
 import { markInternal } from "./error-marks.ts"
 import { compileSchema } from "../schema/compiled.ts"
 import type { ErrorDefinition } from "./types.ts"

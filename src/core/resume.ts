@@ -1,8 +1,7 @@
 // Streams that were cut off continue after their last item, if their handler reads which one that was.
 
 import { afterAttempts } from "./error-marks.ts"
-import { refusal } from "./errors.ts"
-import type { CallError } from "./errors.ts"
+import { type CallError, refusal } from "./errors.ts"
 
 /** The metadata of a served stream, and a check for its first item. */
 export interface WatchedResume {

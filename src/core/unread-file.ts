@@ -1,5 +1,4 @@
-import { readFile } from "../schema/files.ts"
-import type { FileLike } from "../schema/files.ts"
+import { type FileLike, readFile } from "../schema/files.ts"
 import { CallError } from "./errors.ts"
 import { NotReady } from "./not-ready.ts"
 

@@ -1,5 +1,4 @@
-import type { CallError } from "./errors.ts"
-import { refusal } from "./errors.ts"
+import { type CallError, refusal } from "./errors.ts"
 import type { OutputOf } from "../schema/standard.ts"
 import { reading } from "../internal/brands.ts"
 import { admitSchema } from "../schema/admit.ts"

@@ -1,6 +1,5 @@
 import { createEnv } from "./env-proxy.ts"
-import { inputUnavailable } from "../core/input-requests.ts"
-import { checkedAnswer } from "../core/checked-answer.ts"
+import { checkedAnswer, inputUnavailable } from "../core/input-requests.ts"
 import { answererFor } from "./question.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"

@@ -1,4 +1,4 @@
-import { requestOf } from "../core/request-of.ts"
+import { requestOf } from "../core/lazy-operation.ts"
 import type { SearchHit } from "../search/index.ts"
 import { pathScore, readRequest } from "../search/requests.ts"
 import type { OperationRecord } from "./record.ts"

@@ -3,7 +3,7 @@ import type { AccessRequirement } from "../core/access.ts"
 import { lazyView } from "../core/lazy-operation.ts"
 import type { Compiled } from "../schema/compiled.ts"
 import type { Normalizer } from "../schema/normalize/index.ts"
-import { References } from "../schema/normalize/references.ts"
+import { Links } from "../schema/refs.ts"
 import { compileReadOnce, schemaOfPath } from "../schema/read-once.ts"
 import type { ReadOnce } from "../schema/read-once.ts"
 import type { NormalizeMode, OperationSpec, OutputMode } from "../core/types.ts"
@@ -109,7 +109,7 @@ export class OperationRecord {
         : (value) => {
             const others = path === undefined ? [] : [schemaOfPath(path)]
             const read = isOpen
-              ? compileReadOnce(others, new References({}))
+              ? compileReadOnce(others, new Links({}))
               : this.input.readOnce(others)
             this.readInput = read
             return read(value)

@@ -1,5 +1,5 @@
 import { requirementOf } from "../core/access.ts"
-import { requestOf } from "../core/request-of.ts"
+import { requestOf } from "../core/lazy-operation.ts"
 import { sortedIds } from "../serve/http/sorted-ids.ts"
 import type { HTTPContext } from "../serve/http/http-context.ts"
 import type { HTTPCaller } from "../serve/caller.ts"

@@ -1,9 +1,8 @@
 // Converts failures of MCP exchanges to `CallError`s.
 
-import { changedError } from "../core/error-marks.ts"
+import { changedError, setOutward } from "../core/error-marks.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
-import { setOutward } from "../core/outward-error.ts"
 import { isRecord } from "../internal/guards.ts"
 import { redactText } from "../internal/redact.ts"
 import { readErrorParts } from "./error-parts.ts"

@@ -1,4 +1,4 @@
-import { keyForOthers } from "../core/forwarded-key.ts"
+import { keyForOthers } from "../core/call-policy.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { repeatableLoss } from "../core/error-marks.ts"
 import { isCallError, refusal, type CallError } from "../core/errors.ts"

@@ -1,4 +1,4 @@
-import { errorEvent } from "../core/error-event.ts"
+import { errorEvent } from "../core/error-marks.ts"
 import type { CallError } from "../core/errors.ts"
 import type { CallEvent, CallRequestedEvent, CallRespondedEvent } from "../core/events.ts"
 import { CALLER_LEFT, CLOSED, type Endpoint, type ServingSide } from "./endpoint.ts"

@@ -90,15 +90,12 @@ class Admission {
   }
 
   admit(source: unknown): Record<string, unknown> {
-    const { report, sourcePaths, moves } = this.#lowering
-    const detached = detachSchema(source, "", this.#budget, report)
+    const detached = detachSchema(source, "", this.#budget, this.#lowering.report)
     this.#dialect = this.#options.dialect ?? dialectOf(detached, "2020-12")
     const lowered = lowerSchema(detached, "", this.#dialect, this.#lowering)
     if (!isRecord(lowered)) return lowered === false ? { not: {} } : {}
     resolveReferences(lowered, {
-      report,
-      sourcePaths,
-      moves,
+      ...this.#lowering,
       load: (uri) => this.#load(uri),
       lower: (data, path) => asNode(lowerSchema(data, path, this.#dialect, this.#lowering)),
     })

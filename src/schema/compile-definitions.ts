@@ -1,7 +1,7 @@
 import { definitionsOf, type DefinitionSource } from "./trusted-schemas.ts"
 import { isRecord } from "../internal/guards.ts"
 import { type JsonSchema } from "./json.ts"
-import { keywordShape } from "./keywords.ts"
+import { mapSubschemas } from "./keywords.ts"
 import type { SchemaNode } from "./refs.ts"
 
 type Test = (value: unknown) => boolean
@@ -68,7 +68,9 @@ export class Parts {
       // Definitions are read one by one: reading them here would create all of them.
       if (keyword === "$ref" || keyword === "$defs") continue
       if (keyword.startsWith("unevaluated")) walk.looksAround = true
-      out[keyword] = this.#member(keyword, node[keyword], walk)
+      out[keyword] = mapSubschemas(keyword, node[keyword], (part) =>
+        this.#cut(part as SchemaNode, walk),
+      )
     }
     const { $ref } = node
     if (typeof $ref === "string") {
@@ -78,25 +80,5 @@ export class Parts {
       Object.defineProperty(out, "~refine", { value: [{ check, error: () => "" }] })
     }
     return out
-  }
-
-  #member(keyword: string, value: unknown, walk: { looksAround: boolean }): unknown {
-    switch (keywordShape(keyword)) {
-      case "map": {
-        const members = { ...(value as Record<string, SchemaNode>) }
-        for (const key of Object.keys(members)) {
-          members[key] = this.#cut(members[key] as SchemaNode, walk)
-        }
-        return members
-      }
-      case "list":
-        return (value as SchemaNode[]).map((member) => this.#cut(member, walk))
-      case "single":
-      case "items":
-        return this.#cut(value as SchemaNode, walk)
-      case "dependencies":
-      case "data":
-        return value
-    }
   }
 }

@@ -1,14 +1,11 @@
 import { admitSchema } from "./admit.ts"
-import { compileValidator } from "./validator.ts"
-import type { SchemaIssue, SchemaValidator } from "./validator.ts"
-import { pointerTokens } from "./json.ts"
-import type { JsonSchema } from "./json.ts"
-import { extractPart } from "./extract.ts"
+import { compileValidator, type SchemaIssue, type SchemaValidator } from "./validator.ts"
+import { type JsonSchema, pointerTokens } from "./json.ts"
 import { Normalizer } from "./normalize/index.ts"
-import { References } from "./normalize/references.ts"
-import { compileReadOnce } from "./read-once.ts"
-import type { ReadOnce } from "./read-once.ts"
-import { DECIDING } from "./prepare.ts"
+import { Links } from "./refs.ts"
+import { definitionsOf } from "./trusted-schemas.ts"
+import { compileReadOnce, type ReadOnce } from "./read-once.ts"
+import { ASSERTIONS } from "./keywords.ts"
 import { jsonSchemaOf } from "./standard.ts"
 
 /** A Standard Schema result. */
@@ -48,14 +45,6 @@ type Test = (value: unknown) => boolean
 /** How far data is changed to match its schema. */
 export type NormalizerKind = "strip" | "keep" | "defaults" | "convert"
 
-/** Keywords that make a schema refuse some values. */
-const ASSERTIONS: ReadonlySet<string> = new Set(
-  [
-    ...DECIDING,
-    ...["$dynamicRef", "$recursiveRef", "$ref", "additionalItems", "dependencies", "~refine"],
-  ].filter((keyword) => !["format", "then", "else"].includes(keyword)),
-)
-
 const cache = new WeakMap<object, Compiled>()
 const withFormats = new WeakMap<object, Compiled>()
 
@@ -77,12 +66,16 @@ export function compileSchema(
   return compiled
 }
 
+/** Keywords that refuse nothing: formats are not asserted, and the others do nothing without an `if`. */
+const IDLE: ReadonlySet<string> = new Set(["format", "then", "else"])
+
 /** Whether a schema accepts everything. */
 function isOpenSchema(schema: JsonSchema): boolean {
-  for (const key of Reflect.ownKeys(schema)) {
-    if (typeof key === "string" && ASSERTIONS.has(key)) return false
-  }
-  return true
+  return !Object.getOwnPropertyNames(schema).some(
+    (keyword) =>
+      (ASSERTIONS.has(keyword) && !IDLE.has(keyword)) ||
+      ["$ref", "$dynamicRef", "~refine"].includes(keyword),
+  )
 }
 
 export class Compiled implements CompiledSchema {
@@ -120,14 +113,15 @@ export class Compiled implements CompiledSchema {
     const test = this.validator.test()
     if (kind === "off") return test
     const normalizer = this.normalizer(kind)
-    return this.validator.part === undefined
-      ? probing(test, normalizer)
-      : probingLater(test, normalizer)
+    return this.validator.isLarge ? probingLater(test, normalizer) : probing(test, normalizer)
   }
 
   /** Compiles a copy of what this schema and `others` read; those have no references. */
   readOnce(others: readonly JsonSchema[]): ReadOnce {
-    return compileReadOnce([this.schema, ...others], new References(this.schema))
+    return compileReadOnce(
+      [this.schema, ...others],
+      new Links(this.schema, definitionsOf(this.schema)),
+    )
   }
 
   /** The normaliser for this schema, of one of four kinds. */
@@ -137,7 +131,7 @@ export class Compiled implements CompiledSchema {
       strip: kind === "strip",
       defaults: kind !== "convert",
       convert: kind !== "defaults",
-      check: (part, root) => this.#partCheck(part, root),
+      check: (part) => this.#partCheck(part),
     }))
   }
 
@@ -170,17 +164,17 @@ export class Compiled implements CompiledSchema {
     return { value: this.normalizer("defaults").normalize(value).value }
   }
 
-  /** A check of a part of this schema; its references are resolved in the whole schema. */
-  #partCheck(part: JsonSchema | boolean, root: JsonSchema): (value: unknown) => boolean {
-    if (typeof part === "boolean") return () => part
-    if (part === root) return (value) => this.check(value)
-    const check = this.validator.part?.(part)
-    if (check !== undefined) return guarded(check)
-    const standalone = extractPart(part, root)
-    // A part that cannot be compiled on its own never matches, so that data under it stays unchanged.
-    if (standalone === undefined) return () => false
-    const validator = compileValidator(standalone, this.#formats)
-    return (value) => validator.check(value)
+  /** A check of a part of this schema, which returns false if the value cannot be read. */
+  #partCheck(part: JsonSchema): Test {
+    if (part === this.schema) return (value) => this.check(value)
+    const test = this.validator.part(part)
+    return (value) => {
+      try {
+        return test(value)
+      } catch {
+        return false
+      }
+    }
   }
 }
 
@@ -201,17 +195,6 @@ function probingLater(test: Test, normalizer: Normalizer): Test {
     if (passes !== undefined) return passes(value)
     if (++seen > PROBE_DELAY) return (passes = probing(test, normalizer))(value)
     return test(value) && Object.is(normalizer.normalize(value).value, value)
-  }
-}
-
-/** A check that returns false if the value cannot be read. */
-function guarded(test: Test): Test {
-  return (value) => {
-    try {
-      return test(value)
-    } catch {
-      return false
-    }
   }
 }
 

@@ -56,24 +56,13 @@ class Detacher {
   }
 
   readonly #keyword: Copy = (value, depth, keyword) => {
-    switch (keywordShape(keyword as string)) {
-      case "single":
-        return this.schema(value, depth)
-      case "items":
-        return Array.isArray(value)
-          ? this.#array(value, depth, this.#schema)
-          : this.schema(value, depth)
-      case "list":
-        return Array.isArray(value)
-          ? this.#array(value, depth, this.#schema)
-          : this.#data(value, depth)
-      case "map":
-        return isRecord(value) ? this.#object(value, depth, this.#schema) : this.#data(value, depth)
-      case "dependencies":
-        return isRecord(value) ? this.#object(value, depth, this.#mixed) : this.#data(value, depth)
-      case "data":
-        return keyword === "pattern" ? this.#pattern(value, depth) : this.#data(value, depth)
-    }
+    const shape = keywordShape(keyword as string)
+    const isList = (shape === "list" || shape === "items") && Array.isArray(value)
+    if (isList) return this.#array(value, depth, this.#schema)
+    if (shape === "single" || shape === "items") return this.schema(value, depth)
+    const isMap = (shape === "map" || shape === "dependencies") && isRecord(value)
+    if (isMap) return this.#object(value, depth, shape === "map" ? this.#schema : this.#mixed)
+    return keyword === "pattern" ? this.#pattern(value, depth) : this.#data(value, depth)
   }
 
   readonly #schema: Copy = (value, depth) => this.schema(value, depth)

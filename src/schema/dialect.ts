@@ -1,7 +1,7 @@
 import type { Report } from "./diagnostics.ts"
 import { isRecord } from "../internal/guards.ts"
 import { childPointer, getOwn, setOwn } from "./json.ts"
-import { eachSubschema } from "./keywords.ts"
+import { ANNOTATIONS, eachSubschema, keywordShape } from "./keywords.ts"
 import { lintSchema } from "./lint.ts"
 
 /** The supported dialects; all are converted to 2020-12. */
@@ -28,14 +28,7 @@ const RECURSIVE = "recursive-anchor"
 
 /** Beside a `$ref` of the older dialects, only these and the containers of other schemas have a meaning. */
 const BESIDE_REF: ReadonlySet<string> = new Set([
-  "$ref",
-  "$defs",
-  "definitions",
-  "$schema",
-  "$comment",
-  "title",
-  "description",
-  "deprecated",
+  ...["$ref", "$defs", "definitions", "$schema", "$comment", "title", "description", "deprecated"],
 ])
 
 /** The key of the move for pointer tokens without one of their own. */
@@ -235,24 +228,10 @@ function lowerNullable(node: Record<string, unknown>, lowering: Lowering): unkno
   return wrapNullable(node, lowering)
 }
 
-/** Annotations of the whole value, which belong beside the union with null rather than into it. */
-const ANNOTATIONS: ReadonlySet<string> = new Set([
-  "$schema",
-  "$id",
-  "$anchor",
-  "title",
-  "description",
-  "default",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-  "example",
-  "examples",
-  "externalDocs",
-])
-
+/** Whether a keyword is about the whole value, so that it belongs beside the union with null rather than into it. */
 function isAnnotation(keyword: string): boolean {
-  return ANNOTATIONS.has(keyword) || keyword.startsWith("x-")
+  const isWords = ANNOTATIONS.has(keyword) && keywordShape(keyword) === "data"
+  return isWords || keyword.startsWith("x-")
 }
 
 function wrapNullable(node: Record<string, unknown>, lowering: Lowering): unknown {

@@ -1,17 +1,11 @@
 // Explains each keyword: a long list.
 import { Check } from "typebox/schema"
 import { reasonOf } from "../internal/message-text.ts"
-import {
-  containsMessage,
-  foldUnion,
-  limitMessage,
-  type RawIssue,
-  type SchemaIssue,
-  typeIssue,
-  valueIssue,
-} from "./issues.ts"
+import { containsMessage, foldUnion, limitMessage, typeIssue, valueIssue } from "./issues.ts"
+import type { RawIssue, SchemaIssue } from "./issues.ts"
 import { isRecord } from "../internal/guards.ts"
-import { childPointer, type JsonSchema } from "./json.ts"
+import { childPointer, isOfType, type JsonSchema } from "./json.ts"
+import { type Keyword, keywordsWhere } from "./keywords.ts"
 import { ownRefinements } from "./prepare.ts"
 import { hasKey, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, Resource, SchemaNode } from "./refs.ts"
@@ -19,14 +13,8 @@ import { matches, safeRegExp } from "./regex/safe-regexp.ts"
 
 type Node = Record<string, unknown>
 
-/**
- * Evaluated properties and items, for `unevaluatedProperties` and `unevaluatedItems`; tracked only if a schema
- * has those.
- */
-interface Evaluated {
-  readonly keys: Set<string>
-  readonly items: Set<number>
-}
+/** Evaluated properties or items, for `unevaluatedProperties` and `unevaluatedItems`; tracked only if a schema has those. */
+type Evaluated = Set<string | number>
 
 /** One schema applied to one value. */
 interface Place {
@@ -42,16 +30,13 @@ interface Place {
 /** Maximum number of visited schemas: a value can be far more expensive to explain than to check. */
 const MAX_VISITS = 200_000
 
-const STRING_LIMITS = ["minLength", "maxLength", "pattern", "format"] as const
-const NUMBER_LIMITS = [
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-] as const
-const ARRAY_LIMITS = ["minItems", "maxItems", "uniqueItems"] as const
-const OBJECT_LIMITS = ["minProperties", "maxProperties"] as const
+const LIMITS: ReadonlySet<string> = new Set(["count", "number", "positive", "flag", "text"])
+const limitsOf = (type: Keyword["of"]): ReadonlySet<string> =>
+  keywordsWhere(({ of, form }) => of === type && form !== undefined && LIMITS.has(form))
+const STRING_LIMITS = limitsOf("string")
+const NUMBER_LIMITS = limitsOf("number")
+const ARRAY_LIMITS = limitsOf("array")
+const OBJECT_LIMITS = limitsOf("object")
 
 /**
  * Explains why a value does not match, with the issues of unions folded.
@@ -104,9 +89,7 @@ class Explainer {
     out: RawIssue[],
     limit: number,
   ): Evaluated | undefined {
-    const evaluated = this.#tracksEvaluated
-      ? { keys: new Set<string>(), items: new Set<number>() }
-      : undefined
+    const evaluated: Evaluated | undefined = this.#tracksEvaluated ? new Set() : undefined
     if (++this.#visits > MAX_VISITS) throw EXHAUSTED
     if (schema === true || out.length >= limit) return evaluated
     if (schema === false) {
@@ -126,8 +109,11 @@ class Explainer {
     else if (typeof value === "object" && value !== null) this.#object(at, value as Node)
     this.#references(at)
     this.#combinations(at)
-    if (Array.isArray(value)) this.#unevaluatedItems(at, value)
-    else if (isRecord(value)) this.#unevaluatedProperties(at, value)
+    if (Array.isArray(value)) this.#unevaluated(at, "unevaluatedItems", value.keys())
+    else if (isRecord(value)) {
+      const present = Object.keys(value).filter((key) => value[key] !== undefined)
+      this.#unevaluated(at, "unevaluatedProperties", present)
+    }
     if (out.length === before) this.#refinements(at)
     return evaluated
   }
@@ -176,6 +162,7 @@ class Explainer {
     if (type === undefined) return true
     const types = (Array.isArray(type) ? type : [type]) as string[]
     if (types.some((name) => isOfType(at.value, name))) return true
+    if (types.includes("constructor") && Check({ type: "constructor" }, at.value)) return true
     add(at, typeIssue(at.path, types, at.value))
     return false
   }
@@ -190,7 +177,7 @@ class Explainer {
     }
   }
 
-  #limits(at: Place, keywords: readonly string[]): void {
+  #limits(at: Place, keywords: ReadonlySet<string>): void {
     const { schema, value, path } = at
     for (const keyword of keywords) {
       const limit = schema[keyword]
@@ -210,7 +197,7 @@ class Explainer {
       const member = prefix[index] ?? (index < prefix.length ? undefined : rest)
       if (member === undefined) return
       this.#child(at, member, item, childPointer(path, index))
-      evaluated?.items.add(index)
+      evaluated?.add(index)
     })
     const contains = schema["contains"] as SchemaNode | undefined
     if (contains === undefined) return
@@ -218,7 +205,7 @@ class Explainer {
     value.forEach((item, index) => {
       if (!this.#matches(at, contains, item)) return
       count++
-      evaluated?.items.add(index)
+      evaluated?.add(index)
     })
     const min = (schema["minContains"] ?? 1) as number
     const max = (schema["maxContains"] ?? Infinity) as number
@@ -239,7 +226,7 @@ class Explainer {
     const names = schema["propertyNames"] as SchemaNode | undefined
     for (const [key, property] of Object.entries(properties)) {
       if (missing.has(key) || !hasKey(value, key)) continue
-      evaluated?.keys.add(key)
+      evaluated?.add(key)
       const required = Array.isArray(schema["required"]) && schema["required"].includes(key)
       if (value[key] === undefined && !required) continue
       this.#child(at, property, value[key], childPointer(path, key))
@@ -252,14 +239,12 @@ class Explainer {
         if (matched === false) continue
         declared = true
         if (matched === undefined) continue
-        evaluated?.keys.add(key)
+        evaluated?.add(key)
         this.#child(at, property, value[key], here)
       }
       if (additional !== undefined && !declared) {
-        evaluated?.keys.add(key)
-        if (additional === false) {
-          add(at, { path: here, keyword: "additionalProperties", message: "is not allowed" })
-        } else this.#child(at, additional, value[key], here)
+        evaluated?.add(key)
+        this.#rest(at, "additionalProperties", additional, value[key], key)
       }
       if (names !== undefined) this.#name(at, names, key, here)
     }
@@ -358,24 +343,13 @@ class Explainer {
     }
   }
 
-  #unevaluatedItems(at: Place, value: readonly unknown[]): void {
-    const schema = at.schema["unevaluatedItems"] as SchemaNode | undefined
+  #unevaluated(at: Place, keyword: string, keys: Iterable<string | number>): void {
+    const value = at.value as Readonly<Record<string | number, unknown>>
+    const schema = at.schema[keyword] as SchemaNode | undefined
     if (schema === undefined) return
-    value.forEach((item, index) => {
-      if (at.evaluated?.items.has(index) !== true)
-        this.#rest(at, "unevaluatedItems", schema, item, index)
-      at.evaluated?.items.add(index)
-    })
-  }
-
-  #unevaluatedProperties(at: Place, value: Node): void {
-    const schema = at.schema["unevaluatedProperties"] as SchemaNode | undefined
-    if (schema === undefined) return
-    for (const key of Object.keys(value)) {
-      if (value[key] === undefined) continue
-      if (at.evaluated?.keys.has(key) !== true)
-        this.#rest(at, "unevaluatedProperties", schema, value[key], key)
-      at.evaluated?.keys.add(key)
+    for (const key of keys) {
+      if (at.evaluated?.has(key) !== true) this.#rest(at, keyword, schema, value[key], key)
+      at.evaluated?.add(key)
     }
   }
 
@@ -396,32 +370,9 @@ class Explainer {
 
 /** Adds what another schema evaluated in the same value. */
 function merge({ evaluated }: Place, more: Evaluated | undefined): void {
-  for (const key of more?.keys ?? []) evaluated?.keys.add(key)
-  for (const index of more?.items ?? []) evaluated?.items.add(index)
+  for (const key of more ?? []) evaluated?.add(key)
 }
 
 function add({ out, limit }: Place, issue: RawIssue): void {
   if (out.length < limit) out.push(issue)
-}
-
-function isOfType(value: unknown, type: string): boolean {
-  switch (type) {
-    case "object":
-      return isRecord(value)
-    case "array":
-      return Array.isArray(value)
-    case "null":
-      return value === null
-    case "integer":
-      return Number.isInteger(value)
-    case "number":
-      return Number.isFinite(value)
-    case "string":
-    case "boolean":
-    case "bigint":
-    case "symbol":
-      return typeof value === type
-    default:
-      return Check({ type }, value)
-  }
 }

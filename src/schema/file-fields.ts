@@ -3,8 +3,7 @@
 import { FILE_MARK } from "./files.ts"
 import type { JsonSchema } from "./json.ts"
 import { mapSchemas } from "./read/plain-schema.ts"
-import { viewOf } from "./read/view.ts"
-import type { SchemaView } from "./read/view.ts"
+import { type SchemaView, viewOf } from "./read/view.ts"
 
 /**
  * What a handler receives: a `Uint8Array`, a file, or base64 text.

@@ -1,7 +1,5 @@
-import { Type } from "typebox"
-import type { TUnsafe } from "typebox"
-import { FILE_MARK, isFileLike } from "./files.ts"
-import type { FileLike } from "./files.ts"
+import { type TUnsafe, Type } from "typebox"
+import { FILE_MARK, type FileLike, isFileLike } from "./files.ts"
 
 /** Annotations of a file type. */
 export interface FileTypeOptions {

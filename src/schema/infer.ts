@@ -46,7 +46,10 @@ interface Behind<TDefs, TThis, TStack extends readonly string[]> extends Scope {
 type Infer<T, TScope extends Scope> = T extends { readonly "~kind": infer TKind }
   ? TKind extends keyof Leaves
     ? Leaves[TKind]
-    : Composite<T, TScope>
+    : TKind extends keyof Composites<T, TScope>
+      ? Composites<T, TScope>[TKind]
+      : // A kind that means no values of its own, such as an unresolved Type.Call.
+        JsonSchema<T, T, []>
   : T extends { readonly "~unsafe": infer TUnsafe }
     ? TUnsafe
     : JsonSchema<T, T, []>
@@ -68,77 +71,54 @@ interface Leaves {
   Void: void
 }
 
-type Composite<T, TScope extends Scope> = T extends {
-  readonly "~kind": "Object"
-  readonly properties: infer TProperties
-}
-  ? ObjectType<TProperties, TScope>
-  : T extends { readonly "~kind": "Array"; readonly items: infer TItem }
-    ? T extends Immutable
-      ? readonly Infer<TItem, TScope>[]
-      : Infer<TItem, TScope>[]
-    : T extends {
-          readonly "~kind": "Union"
-          readonly anyOf: infer TTypes extends readonly unknown[]
-        }
-      ? Infer<TTypes[number], TScope>
-      : T extends { readonly "~kind": "Literal"; readonly const: infer TValue }
-        ? TValue
-        : T extends {
-              readonly "~kind": "Enum"
-              readonly enum: infer TValues extends readonly unknown[]
-            }
-          ? TValues[number]
-          : T extends { readonly "~kind": "Record"; readonly patternProperties: infer TValues }
-            ? Record<RecordKey<keyof TValues>, Infer<TValues[keyof TValues], TScope>>
-            : T extends { readonly "~kind": "Intersect"; readonly allOf: infer TTypes }
-              ? AllOf<TTypes, TScope>
-              : T extends { readonly "~kind": "Tuple"; readonly items: infer TItems }
-                ? T extends Immutable
-                  ? Readonly<Elements<TItems, TScope>>
-                  : Elements<TItems, TScope>
-                : Named<T, TScope>
-
-/** The kinds that refer to others, and template literals. */
-type Named<T, TScope extends Scope> = T extends {
-  readonly "~kind": "Ref"
-  readonly $ref: infer TRef extends string
-}
-  ? Reference<TRef, TScope>
-  : T extends { readonly "~kind": "Cyclic"; readonly $defs: infer TDefs; readonly $ref: infer TRef }
+/** The kinds with parts, those that refer to others, and template literals. */
+interface Composites<T, TScope extends Scope> {
+  Object: T extends { readonly properties: infer TProperties }
+    ? ObjectType<TProperties, TScope>
+    : never
+  Array: T extends { readonly items: infer TItem } ? Frozen<T, Infer<TItem, TScope>[]> : never
+  Union: T extends { readonly anyOf: infer TTypes extends readonly unknown[] }
+    ? Infer<TTypes[number], TScope>
+    : never
+  Literal: T extends { readonly const: infer TValue } ? TValue : never
+  Enum: T extends { readonly enum: infer TValues extends readonly unknown[] }
+    ? TValues[number]
+    : never
+  Record: T extends { readonly patternProperties: infer TValues }
+    ? Record<RecordKey<keyof TValues>, Infer<TValues[keyof TValues], TScope>>
+    : never
+  Intersect: T extends { readonly allOf: infer TTypes } ? AllOf<TTypes, TScope> : never
+  Tuple: T extends { readonly items: infer TItems } ? Frozen<T, Elements<TItems, TScope>> : never
+  Ref: T extends { readonly $ref: infer TRef extends string } ? Reference<TRef, TScope> : never
+  Cyclic: T extends { readonly $defs: infer TDefs; readonly $ref: infer TRef }
     ? TRef extends keyof TDefs & string
       ? Infer<TDefs[TRef], Behind<TDefs, TScope["this"], [...TScope["stack"], TRef]>>
       : never
-    : T extends { readonly "~kind": "This" }
-      ? ObjectType<TScope["this"], TScope>
-      : T extends {
-            readonly "~kind": "TemplateLiteral"
-            readonly pattern: infer TPattern extends string
-          }
-        ? TTemplateLiteralStatic<TPattern>
-        : Callable<T, TScope>
-
-type Callable<T, TScope extends Scope> = T extends {
-  readonly "~kind": "Function"
-  readonly parameters: infer TParameters
-  readonly returnType: infer TResult
-}
-  ? (...args: Elements<TParameters, TScope>) => Infer<TResult, TScope>
-  : T extends {
-        readonly "~kind": "Constructor"
-        readonly parameters: infer TParameters
-        readonly instanceType: infer TInstance
-      }
+    : never
+  This: ObjectType<TScope["this"], TScope>
+  TemplateLiteral: T extends { readonly pattern: infer TPattern extends string }
+    ? TTemplateLiteralStatic<TPattern>
+    : never
+  Function: T extends { readonly parameters: infer TParameters; readonly returnType: infer TResult }
+    ? (...args: Elements<TParameters, TScope>) => Infer<TResult, TScope>
+    : never
+  Constructor: T extends {
+    readonly parameters: infer TParameters
+    readonly instanceType: infer TInstance
+  }
     ? new (...args: Elements<TParameters, TScope>) => Infer<TInstance, TScope>
-    : T extends {
-          readonly "~kind": "Dependent"
-          readonly if: infer TIf
-          readonly then: infer TThen
-          readonly else: infer TElse
-        }
-      ? IfThenElse<Infer<TIf, TScope>, Infer<TThen, TScope>, Infer<TElse, TScope>>
-      : // A kind that means no values of its own, such as an unresolved Type.Call.
-        JsonSchema<T, T, []>
+    : never
+  Dependent: T extends {
+    readonly if: infer TIf
+    readonly then: infer TThen
+    readonly else: infer TElse
+  }
+    ? IfThenElse<Infer<TIf, TScope>, Infer<TThen, TScope>, Infer<TElse, TScope>>
+    : never
+}
+
+/** A list type, `readonly` if its schema is immutable. */
+type Frozen<T, TList> = T extends Immutable ? Readonly<TList> : TList
 
 interface Optional {
   readonly "~optional": true
@@ -363,11 +343,7 @@ type ReadonlyKey<TProperties, K extends keyof TProperties> = TProperties[K] exte
   ? K
   : never
 
-type WritableKey<TProperties, K extends keyof TProperties> = TProperties[K] extends
-  | { readonly readOnly: true }
-  | ReadonlyProperty
-  ? never
-  : K
+type WritableKey<TProperties, K extends keyof TProperties> = Exclude<K, ReadonlyKey<TProperties, K>>
 
 type OtherProperties<T, TRoot, TStack extends readonly string[]> = T extends false
   ? {}
@@ -399,36 +375,31 @@ type JsonElements<
   TStack extends readonly string[],
   TCount extends readonly unknown[] = [],
   TResult extends unknown[] = [],
-  TEnough = T extends { readonly minItems: number } ? false : true,
+  TEnough = T extends { readonly minItems: number } ? IsEnough<T, TCount, false> : true,
 > = T extends { readonly maxItems: TCount["length"] }
   ? TResult
   : TItems extends readonly [infer TFirst, ...infer TRest]
-    ? T extends { readonly minItems: TCount["length"] }
-      ? JsonElements<
-          TRest,
-          TOthers,
-          T,
-          TRoot,
-          TStack,
-          [...TCount, 0],
-          [...TResult, Subschema<TFirst, TRoot, TStack>?],
-          true
-        >
-      : JsonElements<
-          TRest,
-          TOthers,
-          T,
-          TRoot,
-          TStack,
-          [...TCount, 0],
-          TEnough extends true
-            ? [...TResult, Subschema<TFirst, TRoot, TStack>?]
-            : [...TResult, Subschema<TFirst, TRoot, TStack>],
-          TEnough
-        >
+    ? JsonElements<
+        TRest,
+        TOthers,
+        T,
+        TRoot,
+        TStack,
+        [...TCount, 0],
+        TEnough extends true
+          ? [...TResult, Subschema<TFirst, TRoot, TStack>?]
+          : [...TResult, Subschema<TFirst, TRoot, TStack>],
+        IsEnough<T, [...TCount, 0], TEnough>
+      >
     : TOthers extends false
       ? TResult
       : [...TResult, ...Subschema<TOthers, TRoot, TStack>[]]
+
+type IsEnough<T, TCount extends readonly unknown[], TBefore> = T extends {
+  readonly minItems: TCount["length"]
+}
+  ? true
+  : TBefore
 
 type Combinators<T, TRoot, TStack extends readonly string[]> = (T extends {
   readonly anyOf: infer TTypes extends readonly unknown[]

@@ -37,39 +37,26 @@ export function valueIssue(path: string, keyword: string, values: readonly unkno
   return { path, keyword, message, values }
 }
 
+const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
+  minLength: (limit) => `must be at least ${count(limit, "character")}`,
+  maxLength: (limit) => `must be at most ${count(limit, "character")}`,
+  minItems: (limit) => `must have at least ${count(limit, "item")}`,
+  maxItems: (limit) => `must have at most ${count(limit, "item")}`,
+  minProperties: (limit) => `must have at least ${count(limit, "property", "properties")}`,
+  maxProperties: (limit) => `must have at most ${count(limit, "property", "properties")}`,
+  minimum: (limit) => `must be >= ${quote(limit)}`,
+  maximum: (limit) => `must be <= ${quote(limit)}`,
+  exclusiveMinimum: (limit) => `must be > ${quote(limit)}`,
+  exclusiveMaximum: (limit) => `must be < ${quote(limit)}`,
+  multipleOf: (limit) => `must be a multiple of ${quote(limit)}`,
+  uniqueItems: () => "must not have duplicate items",
+  pattern: (limit) => `must match the pattern ${quote(limit)}`,
+  format: (limit) => `must be a valid ${String(limit)}`,
+}
+
 /** The message for a keyword with a limit. */
 export function limitMessage(keyword: string, limit: unknown): string {
-  const shown = quote(limit)
-  switch (keyword) {
-    case "minLength":
-      return `must be at least ${count(limit, "character")}`
-    case "maxLength":
-      return `must be at most ${count(limit, "character")}`
-    case "minItems":
-      return `must have at least ${count(limit, "item")}`
-    case "maxItems":
-      return `must have at most ${count(limit, "item")}`
-    case "minProperties":
-      return `must have at least ${count(limit, "property", "properties")}`
-    case "maxProperties":
-      return `must have at most ${count(limit, "property", "properties")}`
-    case "minimum":
-      return `must be >= ${shown}`
-    case "maximum":
-      return `must be <= ${shown}`
-    case "exclusiveMinimum":
-      return `must be > ${shown}`
-    case "exclusiveMaximum":
-      return `must be < ${shown}`
-    case "multipleOf":
-      return `must be a multiple of ${shown}`
-    case "uniqueItems":
-      return "must not have duplicate items"
-    case "pattern":
-      return `must match the pattern ${shown}`
-    default:
-      return `must be a valid ${String(limit)}`
-  }
+  return (LIMITS[keyword] as (limit: unknown) => string)(limit)
 }
 
 export function containsMessage(min: number, max: number, actual: number): string {

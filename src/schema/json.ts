@@ -11,6 +11,14 @@ export function jsonType(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value
 }
 
+/** Whether a value has a type of JSON Schema, or one that TypeBox adds. */
+export function isOfType(value: unknown, type: string): boolean {
+  if (type === "integer") return Number.isInteger(value)
+  if (type === "number") return Number.isFinite(value)
+  if (type === "void") return value === undefined
+  return jsonType(value) === type
+}
+
 const EVERY_TYPE = /* @__PURE__ */ Object.freeze([
   "null",
   "boolean",

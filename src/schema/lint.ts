@@ -1,8 +1,8 @@
 import { quote } from "../internal/message-text.ts"
 import type { Report } from "./diagnostics.ts"
-import { isRecord, isStrings } from "../internal/guards.ts"
+import { isRecord, isString, isStrings } from "../internal/guards.ts"
 import { childPointer, isSchema, JSON_TYPES, setOwn } from "./json.ts"
-import { each, keywordShape } from "./keywords.ts"
+import { type KeywordForm, KEYWORDS, keywordShape } from "./keywords.ts"
 
 interface Rule {
   readonly expected: string
@@ -12,49 +12,30 @@ interface Rule {
 /** JSON's types, and those of JavaScript which TypeBox compiles (`Type.BigInt()` and the like). */
 const TYPES: ReadonlySet<unknown> = new Set([
   ...JSON_TYPES,
-  "bigint",
-  "constructor",
-  "function",
-  "symbol",
-  "undefined",
-  "void",
+  ...["bigint", "constructor", "function", "symbol", "undefined", "void"],
 ])
 
-const STRING: Rule = { expected: "a string", accepts: (v) => typeof v === "string" }
-const BOOLEAN: Rule = { expected: "true or false", accepts: (v) => typeof v === "boolean" }
-const NUMBER: Rule = { expected: "a number", accepts: isNumeric }
-const COUNT: Rule = {
-  expected: "a whole number of 0 or more",
-  accepts: (v) => Number.isInteger(v) && (v as number) >= 0,
+const RULES: Readonly<Partial<Record<KeywordForm, Rule>>> = {
+  type: {
+    expected: `one of "string", "number", "integer", "boolean", "object", "array", "null", or a list of them`,
+    accepts: (v) =>
+      Array.isArray(v) ? v.length > 0 && v.every((t) => TYPES.has(t)) : TYPES.has(v),
+  },
+  values: { expected: "a list of values", accepts: Array.isArray },
+  names: { expected: "a list of property names", accepts: isStrings },
+  namesByName: {
+    expected: "an object of lists of property names",
+    accepts: (v) => isRecord(v) && Object.values(v).every(isStrings),
+  },
+  number: { expected: "a number", accepts: isNumeric },
+  positive: { expected: "a number above 0", accepts: (v) => isNumeric(v) && v > 0 },
+  count: {
+    expected: "a whole number of 0 or more",
+    accepts: (v) => Number.isInteger(v) && (v as number) >= 0,
+  },
+  flag: { expected: "true or false", accepts: (v) => typeof v === "boolean" },
+  text: { expected: "a string", accepts: isString },
 }
-const NAMES: Rule = { expected: "a list of property names", accepts: isStrings }
-
-const RULES = new Map<string, Rule>([
-  [
-    "type",
-    {
-      expected: `one of "string", "number", "integer", "boolean", "object", "array", "null", or a list of them`,
-      accepts: (v) =>
-        Array.isArray(v) ? v.length > 0 && v.every((t) => TYPES.has(t)) : TYPES.has(v),
-    },
-  ],
-  ["enum", { expected: "a list of values", accepts: Array.isArray }],
-  ["required", NAMES],
-  [
-    "dependentRequired",
-    {
-      expected: "an object of lists of property names",
-      accepts: (v) => isRecord(v) && Object.values(v).every(isStrings),
-    },
-  ],
-  ["multipleOf", { expected: "a number above 0", accepts: (v) => isNumeric(v) && v > 0 }],
-  ...each(NUMBER, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
-  ...each(COUNT, ["minLength", "maxLength", "minItems", "maxItems", "minProperties"]),
-  ...each(COUNT, ["maxProperties", "minContains", "maxContains"]),
-  ...each(BOOLEAN, ["uniqueItems"]),
-  ...each(STRING, ["pattern", "format", "$ref", "$dynamicRef", "$id"]),
-  ...each(STRING, ["$anchor", "$dynamicAnchor", "$schema"]),
-])
 
 /**
  * Drops the keywords of one schema whose value is not of the form the keyword needs.
@@ -63,20 +44,20 @@ const RULES = new Map<string, Rule>([
  */
 export function lintSchema(schema: Record<string, unknown>, path: string, report: Report): void {
   for (const keyword of Object.keys(schema)) {
+    const { kind, form, holds } = KEYWORDS.get(keyword) ?? {}
     const value = schema[keyword]
-    const rule = RULES.get(keyword)
-    if (rule !== undefined) {
-      if (rule.accepts(value)) continue
+    const rule = kind === "annotation" || form === undefined ? undefined : RULES[form]
+    if (rule?.accepts(value) === false) {
       malformed(report, childPointer(path, keyword), keyword, value, rule.expected)
       delete schema[keyword]
-    } else if (keywordShape(keyword) !== "data") {
-      const at = childPointer(path, keyword)
-      if (!lintShape(keyword, value, at, report)) delete schema[keyword]
+    } else if (holds !== undefined && !lintShape(keyword, value, path, report)) {
+      delete schema[keyword]
     }
   }
 }
 
-function lintShape(keyword: string, value: unknown, at: string, report: Report): boolean {
+function lintShape(keyword: string, value: unknown, path: string, report: Report): boolean {
+  const at = childPointer(path, keyword)
   switch (keywordShape(keyword)) {
     case "data":
       return true

@@ -1,20 +1,10 @@
-import { isRecord } from "../internal/guards.ts"
-import type { JsonSchema } from "./json.ts"
+import { isOfType, type JsonSchema } from "./json.ts"
 
-type Types = Readonly<Record<string, (value: unknown) => boolean>>
 type Keywords = Readonly<Record<string, (setting: never, value: never) => boolean>>
-
-const TYPES: Types = {
-  object: isRecord,
-  array: (value) => Array.isArray(value),
-  string: (value) => typeof value === "string",
-  boolean: (value) => typeof value === "boolean",
-  integer: (value) => Number.isInteger(value),
-}
 
 const KEYWORDS: Keywords = {
   type: (types: string | readonly string[], value: unknown) =>
-    [types].flat().some((type) => TYPES[type]?.(value) === true),
+    [types].flat().some((type) => isOfType(value, type)),
   enum: (values: readonly unknown[], value: unknown) => values.includes(value),
   // Lengths count characters, and a character may have two code units: a text never has more characters than units.
   minLength: (length: number, text: string) => length <= 1 && text.length >= length,

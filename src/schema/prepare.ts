@@ -1,12 +1,11 @@
 // The adjustments that TypeBox needs: a list.
 import { Check } from "typebox/schema"
 import { isRecord } from "../internal/guards.ts"
-import { setOwn } from "./json.ts"
-import { keywordShape } from "./keywords.ts"
+import { listOf, setOwn } from "./json.ts"
+import { ADDRESSES, ASSERTIONS, keywordShape, mapSubschemas } from "./keywords.ts"
 import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, RefKeyword, SchemaNode } from "./refs.ts"
-import { isNative, safeRegExp } from "./regex/safe-regexp.ts"
-import { addKeyTests, dropSlowKeys, type KeyTest } from "./safe-property-patterns.ts"
+import { isNative, matches, safeRegExp } from "./regex/safe-regexp.ts"
 
 /** A schema, and the schemas its references name, as TypeBox compiles them. */
 export interface Prepared {
@@ -21,16 +20,6 @@ interface Refinement {
   readonly check: (value: unknown) => boolean
   readonly error: () => string
 }
-
-/** Keywords that affect validation. The others only cost the compiler time. */
-export const DECIDING: ReadonlySet<string> = new Set([
-  ...["type", "const", "enum", "format", "pattern", "minLength", "maxLength", "multipleOf"],
-  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"],
-  ...["uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "required"],
-  ...["dependentRequired", "dependentSchemas", "properties", "patternProperties", "propertyNames"],
-  ...["additionalProperties", "unevaluatedProperties", "unevaluatedItems", "prefixItems", "items"],
-  ...["contains", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
-])
 
 /**
  * Copies an admitted schema into the form that TypeBox gets.
@@ -52,7 +41,9 @@ export function prepareSchema(
   const native = links.index.sites.some(
     ({ node, keyword }) => keyword === "$dynamicRef" && links.dynamicName(node) !== undefined,
   )
-  return new Preparation(links, formats, native, interpreted).prepare(root)
+  // A part of such a schema never matches, so that data under it stays unchanged.
+  const whole = native && root !== links.root ? false : root
+  return new Preparation(links, formats, native, interpreted).prepare(whole)
 }
 
 class Preparation {
@@ -95,8 +86,10 @@ class Preparation {
     this.#copies.set(node, copy)
     for (const keyword of Object.keys(node)) {
       if (keyword === "format" && !this.#formats) continue
-      if (!this.#native && !DECIDING.has(keyword)) continue
-      setOwn(copy, keyword, this.#keyword(keyword, node[keyword]))
+      if (!this.#native && !ASSERTIONS.has(keyword)) continue
+      const value = keyword === "pattern" ? safePattern(node[keyword] as string) : node[keyword]
+      const copied = mapSubschemas(keyword, value, (part) => this.#copy(part as SchemaNode))
+      setOwn(copy, keyword, copied)
     }
     if (!this.#native) {
       for (const keyword of ["$ref", "$dynamicRef"] as const) {
@@ -118,26 +111,6 @@ class Preparation {
     return copy
   }
 
-  #keyword(keyword: string, value: unknown): unknown {
-    switch (keywordShape(keyword)) {
-      case "map": {
-        const members: Record<string, unknown> = {}
-        for (const [key, member] of Object.entries(value as Record<string, SchemaNode>)) {
-          setOwn(members, key, this.#copy(member))
-        }
-        return members
-      }
-      case "list":
-        return (value as SchemaNode[]).map((member) => this.#copy(member))
-      case "single":
-      case "items":
-        return this.#copy(value as SchemaNode)
-      case "dependencies":
-      case "data":
-        return keyword === "pattern" ? safePattern(value as string) : value
-    }
-  }
-
   #link(copy: Record<string, unknown>, node: Record<string, unknown>, keyword: RefKeyword): void {
     const target = this.#links.target(node, keyword)
     if (target === true) return
@@ -148,16 +121,15 @@ class Preparation {
       this.#pending.push(target)
     }
     if (!("$ref" in copy)) copy["$ref"] = key
-    else copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), { $ref: key }]
+    else addRule(copy, { $ref: key })
   }
 
   #presence(node: Record<string, unknown>): Refinement[] {
     const { required, dependentRequired } = node
     const refinements: Refinement[] = []
-    const names = Array.isArray(required) ? (required as string[]) : []
     const strict: string[] = []
     const tolerant: string[] = []
-    for (const name of names) {
+    for (const name of (required ?? []) as string[]) {
       const verdict = undefinedIn(node, name, this.#links)
       if (verdict === "unnoticed" || (verdict === "refused" && isDeceptive(name))) strict.push(name)
       else if (verdict === "allowed" && isDeceptive(name)) tolerant.push(name)
@@ -166,19 +138,11 @@ class Preparation {
       refinements.push(refinement((v) => !strict.some((k) => isMissing(v, k, false))))
     if (tolerant.length > 0)
       refinements.push(refinement((v) => tolerant.every((k) => hasKey(v, k))))
-    if (isRecord(dependentRequired)) {
-      const rules = Object.entries(dependentRequired as Record<string, string[]>).filter(
-        ([key, keys]) => isRuleDeceptive(key, keys),
-      )
-      if (rules.length > 0) {
-        refinements.push(
-          refinement((v) =>
-            rules.every(
-              ([key, keys]) => !hasKey(v, key) || keys.every((other) => hasKey(v, other)),
-            ),
-          ),
-        )
-      }
+    for (const [key, keys] of Object.entries(
+      (dependentRequired ?? {}) as Record<string, string[]>,
+    )) {
+      if (!isRuleDeceptive(key, keys)) continue
+      refinements.push(refinement((v) => !hasKey(v, key) || keys.every((k) => hasKey(v, k))))
     }
     return refinements
   }
@@ -211,24 +175,13 @@ function moveDeceptive(copy: Record<string, unknown>): void {
   for (const [key, schema] of extractDeceptive(dependentSchemas)) {
     const has = { type: "object" }
     Object.defineProperty(has, "~refine", { value: [refinement((v) => hasKey(v, key))] })
-    const rule = { if: has, then: schema }
-    copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), rule]
+    addRule(copy, { if: has, then: schema })
   }
   const rules = copy["dependentRequired"]
-  if (isRecord(rules)) {
-    const kept = Object.entries(rules).filter(([key, keys]) => !isRuleDeceptive(key, keys))
-    if (kept.length < Object.keys(rules).length) {
-      const remaining = {}
-      for (const [key, keys] of kept) setOwn(remaining, key, keys)
-      copy["dependentRequired"] = remaining
-    }
-  }
+  if (!isRecord(rules)) return
+  const kept = Object.entries(rules).filter(([key, keys]) => !isRuleDeceptive(key, keys))
+  copy["dependentRequired"] = Object.fromEntries(kept)
 }
-
-/** Keywords by which a schema is found, which stay where they are. */
-const ADDRESS: ReadonlySet<string> = new Set([
-  ...["$id", "$schema", "$anchor", "$dynamicAnchor", "$defs", "definitions"],
-])
 
 function excludesArrays({ type }: Record<string, unknown>): boolean {
   return type !== undefined && !(Array.isArray(type) ? type : [type]).includes("array")
@@ -254,7 +207,11 @@ function isolateAll(copy: Record<string, unknown>): void {
     { allOf: [condition, consequence] },
     { allOf: [{ not: { anyOf: [condition] } }, alternative] },
   ]
-  copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), { anyOf: either }]
+  addRule(copy, { anyOf: either })
+}
+
+function addRule(copy: Record<string, unknown>, rule: object): void {
+  copy["allOf"] = [...listOf(copy["allOf"]), rule]
 }
 
 function looksFurther(schema: Record<string, unknown>): boolean {
@@ -275,7 +232,7 @@ function exemptUndefined(copy: Record<string, unknown>): void {
 function exemptArrays(copy: Record<string, unknown>): void {
   const rest: Record<string, unknown> = {}
   for (const keyword of Object.keys(copy)) {
-    if (ADDRESS.has(keyword)) continue
+    if (ADDRESSES.has(keyword)) continue
     rest[keyword] = copy[keyword]
     delete copy[keyword]
   }
@@ -313,4 +270,40 @@ function refinement(accepts: (value: object) => boolean): Refinement {
       typeof value !== "object" || value === null || Array.isArray(value) || accepts(value),
     error: () => "",
   }
+}
+
+/** Tests a property name in place of a regular expression. */
+export interface KeyTest {
+  test(key: string): boolean
+}
+
+/**
+ * Adds replacements for the regular expressions that TypeBox builds from `patternProperties`, by their sources, if
+ * one of them may be slow.
+ */
+function addKeyTests(schema: Record<string, unknown>, tests: Map<string, KeyTest>): void {
+  const sources = Object.keys(schema["patternProperties"] as object)
+  if (sources.every(isNative)) return
+  const regexps = sources.map((source) => safeRegExp(source))
+  for (const regexp of regexps) {
+    tests.set(regexp.source, { test: (key) => matches(regexp, key) === true })
+  }
+  const names = new Set(Object.keys(schema["properties"] ?? {}))
+  // As TypeBox decides whether a name is an additional one.
+  const escaped = [...names].map((name) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`)
+  const { source } = new RegExp(`(${[...sources, ...escaped].join("|")})`, "u")
+  tests.set(source, {
+    test: (key) => names.has(key) || regexps.some((regexp) => matches(regexp, key) !== false),
+  })
+}
+
+/** Omits patterns of names that may be slow, and keywords that would reject the names that they allow. */
+function dropSlowKeys(schema: Record<string, unknown>): void {
+  const patterns = schema["patternProperties"] as Record<string, unknown>
+  const sources = Object.keys(patterns)
+  if (sources.every(isNative)) return
+  const kept = {}
+  for (const source of sources) if (isNative(source)) setOwn(kept, source, patterns[source])
+  schema["patternProperties"] = kept
+  for (const keyword of ["additionalProperties", "unevaluatedProperties"]) delete schema[keyword]
 }

@@ -1,24 +1,18 @@
 import { isObject, isRecord } from "../internal/guards.ts"
 import { getOwn, type JsonSchema, setOwn, isSchema } from "./json.ts"
-import { eachInPlace } from "./keywords.ts"
-import {
-  isOfBytes,
-  looksInto,
-  OF_ARRAYS,
-  OF_OBJECTS,
-  schemaOfValue,
-  looksAtEverything,
-} from "./looked-at.ts"
+import { eachSubschema, IN_PLACE, keywordsWhere } from "./keywords.ts"
 import { isDataObject } from "./normalize/data.ts"
-import { mentionedKeys, schemaList, schemaMap } from "./normalize/references.ts"
-import type { References, Subschema } from "./normalize/references.ts"
+import { mentionedKeys, schemaList, schemaMap, type Subschema } from "./normalize/subschemas.ts"
+import type { Links } from "./refs.ts"
 import { hasKey } from "./presence.ts"
-import { generateCopy } from "./read-code.ts"
-import type { Copier, CopyParts } from "./read-code.ts"
+import { type Copier, type CopyParts, generateCopy } from "./read-code.ts"
 import { safeRegExp } from "./regex/safe-regexp.ts"
 
 /** Copies what the check of a schema reads; everything is read once. Throws if something cannot be read. */
 export type ReadOnce = (value: object) => unknown
+
+const OF_OBJECTS = keywordsWhere((row) => row.of === "object")
+const OF_ARRAYS = keywordsWhere((row) => row.of === "array")
 
 /**
  * Compiles the copy that some schemas need of a value, so that nothing they read can change after the check.
@@ -27,7 +21,7 @@ export type ReadOnce = (value: object) => unknown
  * schema reads becomes a plain object with its own enumerable properties and those that the schemas name. It stays
  * the same object if it has none of them, such as a `Date`, or if the schema allows bytes.
  */
-export function compileReadOnce(schemas: readonly JsonSchema[], refs: References): ReadOnce {
+export function compileReadOnce(schemas: readonly JsonSchema[], refs: Links): ReadOnce {
   const place = new Places(refs).of(schemas, false)
   return place.isRead ? place.compile() : (value) => value
 }
@@ -42,12 +36,12 @@ export function schemaOfPath(path: readonly string[]): JsonSchema {
 
 /** The places of a schema: each is a set of schemas that read the same value. */
 class Places {
-  readonly #refs: References
+  readonly #refs: Links
   readonly #places = new Map<string, Place>()
   readonly #numbers = new Map<JsonSchema, number>()
   readonly #constants = new Map<JsonSchema, readonly JsonSchema[]>()
 
-  constructor(refs: References) {
+  constructor(refs: Links) {
     this.#refs = refs
   }
 
@@ -59,10 +53,10 @@ class Places {
       if (typeof schema === "boolean" || visited.has(schema)) return
       visited.add(schema)
       if (looksAtEverything(schema)) isAll = true
-      const targets = this.#refs.of(schema)
+      const targets = this.#refs.certain(schema)
       if (targets === undefined) isAll = true
       else for (const target of targets) visit(target)
-      eachInPlace(schema, visit)
+      eachSubschema(schema, visit, IN_PLACE)
       for (const constant of this.#constantsOf(schema)) visit(constant)
     }
     for (const schema of schemas) visit(schema)
@@ -241,4 +235,36 @@ function one(schema: JsonSchema, keyword: string): Subschema[] {
 function propertiesOf(schema: JsonSchema): JsonSchema {
   const properties = getOwn(schema, "properties")
   return isRecord(properties) ? properties : {}
+}
+
+/** Whether a schema reads parts of values through one of these keywords. */
+function looksInto(schema: JsonSchema, keywords: ReadonlySet<string>): boolean {
+  return Object.keys(schema).some((keyword) => {
+    const value = schema[keyword]
+    if (!keywords.has(keyword) || value === true) return false
+    // An empty value requires nothing, except for `contains`, which requires an item.
+    return keyword === "contains" || !(isObject(value) && Object.keys(value).length === 0)
+  })
+}
+
+/** Whether a schema may read everything in a value. */
+function looksAtEverything(schema: JsonSchema): boolean {
+  if (schema["uniqueItems"] === true) return true
+  if (!Object.hasOwn(schema, "~refine")) return false
+  const { type } = schema
+  const types = Array.isArray(type) ? type : [type ?? "object"]
+  return types.includes("object") || types.includes("array")
+}
+
+/** Whether a schema describes bytes, in any form that the platform has. */
+function isOfBytes({ format, contentEncoding, contentMediaType }: JsonSchema): boolean {
+  return format === "binary" || contentEncoding !== undefined || contentMediaType !== undefined
+}
+
+/** A schema that reads everything that a value contains. */
+function schemaOfValue(value: unknown): JsonSchema {
+  if (Array.isArray(value)) return { minItems: 0, prefixItems: value.map(schemaOfValue) }
+  if (!isObject(value)) return {}
+  const entries = Object.entries(value).map(([key, item]) => [key, schemaOfValue(item)])
+  return { minProperties: 0, properties: Object.fromEntries(entries) }
 }

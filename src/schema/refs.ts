@@ -2,7 +2,7 @@ import type { DefinitionSource } from "./trusted-schemas.ts"
 import { ANY_TOKEN, type Moves } from "./dialect.ts"
 import { isRecord } from "../internal/guards.ts"
 import { getOwn, isSchema, pointerTokens } from "./json.ts"
-import { eachSubschema } from "./keywords.ts"
+import { eachSubschema, keywordsWhere } from "./keywords.ts"
 
 /** A schema as it lies in a tree: an object, or one of the two booleans. */
 export type SchemaNode = Record<string, unknown> | boolean
@@ -39,13 +39,7 @@ export interface RefTarget {
 export const ROOT_URI = "json-schema:///"
 
 /** Values of these keywords are data even when they look like a schema. */
-const DATA_KEYWORDS: ReadonlySet<string> = new Set([
-  "const",
-  "enum",
-  "default",
-  "example",
-  "examples",
-])
+const DATA_KEYWORDS = keywordsWhere(({ form }) => form === "data" || form === "values")
 
 /** The resources, anchors and references of one self-contained schema. */
 export class SchemaIndex {
@@ -140,14 +134,25 @@ export class SchemaIndex {
 
 /** The references of an admitted schema, each with the schema it leads to. */
 export class Links {
-  readonly index: SchemaIndex = new SchemaIndex()
+  readonly root: SchemaNode
   readonly #targets = new Map<string, Map<object, SchemaNode>>()
   readonly #definitions: DefinitionSource | undefined
+  #index: SchemaIndex | undefined
 
   /** With `definitions`, those of an adopted schema are read one by one, when something refers to them. */
   constructor(root: SchemaNode, definitions?: DefinitionSource) {
+    this.root = root
     this.#definitions = definitions
-    this.index.add(definitions === undefined ? root : withoutDefinitions(root), ROOT_URI)
+  }
+
+  /** Built when it is first needed. */
+  get index(): SchemaIndex {
+    if (this.#index === undefined) {
+      this.#index = new SchemaIndex()
+      const isWhole = this.#definitions === undefined
+      this.#index.add(isWhole ? this.root : withoutDefinitions(this.root), ROOT_URI)
+    }
+    return this.#index
   }
 
   /** Whether any schema here uses `unevaluatedProperties` or `unevaluatedItems`. */
@@ -161,17 +166,43 @@ export class Links {
 
   /** The target of a `$ref`, or of a `$dynamicRef` that is not overridden; one that accepts anything if there is none. */
   target(node: Readonly<Record<string, unknown>>, keyword: RefKeyword): SchemaNode {
-    return this.find(node, keyword) ?? true
+    return this.#find(node, keyword) ?? true
   }
 
-  /** The target of a reference; `undefined` if there is none. */
-  find(node: Readonly<Record<string, unknown>>, keyword: RefKeyword): SchemaNode | undefined {
+  /**
+   * The schemas that a schema refers to; `undefined` if one of them is uncertain: it does not exist, or depends on how
+   * the schema was entered (`$dynamicRef` with several anchors).
+   */
+  certain(node: Readonly<Record<string, unknown>>): readonly SchemaNode[] | undefined {
+    const targets: SchemaNode[] = []
+    if (node["$recursiveRef"] !== undefined) return undefined
+    for (const keyword of ["$ref", "$dynamicRef"] as const) {
+      if (node[keyword] === undefined) continue
+      const target = this.#certain(node, keyword)
+      if (!isSchema(target)) return undefined
+      targets.push(target)
+    }
+    return targets
+  }
+
+  #certain(node: Readonly<Record<string, unknown>>, keyword: RefKeyword): unknown {
+    // All references of an adopted schema lead to its definitions: nothing has to be indexed.
+    if (this.#definitions !== undefined) return this.#definition(String(node[keyword]))
+    const isOverridable = keyword === "$dynamicRef" && this.dynamicName(node) !== undefined
+    return isOverridable ? undefined : this.#find(node, keyword)
+  }
+
+  #definition(reference: string): unknown {
+    return this.#definitions?.get(reference.slice("#/$defs/".length))
+  }
+
+  #find(node: Readonly<Record<string, unknown>>, keyword: RefKeyword): SchemaNode | undefined {
     let targets = this.#targets.get(keyword)
     if (targets === undefined) this.#targets.set(keyword, (targets = new Map()))
     const cached = targets.get(node)
     if (cached !== undefined) return cached
     const base = this.index.resourceOf.get(node)?.uri ?? ROOT_URI
-    const resolved = this.#find(String(node[keyword]), base)
+    const resolved = this.#resolve(String(node[keyword]), base)
     if (!isSchema(resolved?.value)) return undefined
     const { value, resource } = resolved
     // A schema under an unknown keyword is recognised only because something refers to it.
@@ -180,10 +211,9 @@ export class Links {
     return value
   }
 
-  #find(ref: string, base: string): RefTarget | undefined {
+  #resolve(ref: string, base: string): RefTarget | undefined {
     if (this.#definitions === undefined) return this.index.resolve(ref, base)
-    const resource = this.index.resources.get(ROOT_URI) as Resource
-    return { value: this.#definitions.get(ref.slice("#/$defs/".length)), resource }
+    return { value: this.#definition(ref), resource: this.index.resources.get(ROOT_URI)! }
   }
 
   /** The name under which a `$dynamicRef` can be overridden; `undefined` if it cannot. */

@@ -1,25 +1,13 @@
-import type { Moves } from "./dialect.ts"
-import type { Report } from "./diagnostics.ts"
+import type { Lowering } from "./dialect.ts"
 import { isRecord } from "../internal/guards.ts"
 import { addToList } from "../internal/lists.ts"
 import { childPointer, escapeToken, isSchema, setOwn } from "./json.ts"
-import { eachInPlace } from "./keywords.ts"
-import {
-  type RefKeyword,
-  type RefSite,
-  type RefTarget,
-  type Resource,
-  ROOT_URI,
-  SchemaIndex,
-  type SchemaNode,
-  splitReference,
-} from "./refs.ts"
+import { eachSubschema, IN_PLACE } from "./keywords.ts"
+import { ROOT_URI, SchemaIndex, splitReference } from "./refs.ts"
+import type { RefKeyword, RefSite, RefTarget, Resource, SchemaNode } from "./refs.ts"
 
 /** What resolving references needs from the admission it is part of. */
-export interface ReferenceWork {
-  readonly report: Report
-  readonly sourcePaths: ReadonlyMap<object, string>
-  readonly moves: ReadonlyMap<object, Moves>
+interface ReferenceWork extends Pick<Lowering, "report" | "sourcePaths" | "moves"> {
   /** A lowered document by its absolute URI; `undefined` when the caller did not supply it. */
   readonly load: (uri: string) => SchemaNode | undefined
   /** Lowers data that a reference names as a schema. */
@@ -175,9 +163,10 @@ class ReferenceResolver {
 
   #edges(node: Record<string, unknown>): Edge[] {
     const edges: Edge[] = []
-    eachInPlace(node, (subschema) => {
-      if (typeof subschema !== "boolean") edges.push({ target: subschema, via: undefined })
-    })
+    const visit = (target: SchemaNode): void => {
+      if (typeof target !== "boolean") edges.push({ target, via: undefined })
+    }
+    eachSubschema(node, visit, IN_PLACE)
     for (const { keyword, target } of this.#targets.get(node) ?? []) {
       if (typeof target !== "boolean" && keyword in node) edges.push({ target, via: keyword })
     }

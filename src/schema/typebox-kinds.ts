@@ -1,5 +1,6 @@
 import { isRecord } from "../internal/guards.ts"
 import { getOwn } from "./json.ts"
+import { eachSubschema } from "./keywords.ts"
 
 type Node = Record<string, unknown>
 
@@ -10,9 +11,6 @@ const SCALARS: Readonly<Record<string, string>> = {
   boolean: "Boolean",
   null: "Null",
 }
-const HELD = ["items", "additionalProperties", "not", "if", "then", "else", "contains"] as const
-const LISTS = ["anyOf", "allOf", "oneOf", "prefixItems"] as const
-const MAPS = ["properties", "patternProperties", "$defs"] as const
 
 /**
  * Tags the parts of a schema as TypeBox types, so that `Type.Partial`, `Type.Pick`,
@@ -29,18 +27,9 @@ export function tagSchema(schema: Node): void {
 function tagTypes(schema: Node): void {
   const kind = kindOf(schema)
   if (kind !== undefined) setTag(schema, "~kind", kind)
-  for (const keyword of HELD) {
-    const part = schema[keyword]
-    if (isUntagged(part)) tagTypes(part)
-  }
-  for (const keyword of LISTS) {
-    const list = schema[keyword]
-    if (Array.isArray(list)) list.filter(isUntagged).forEach(tagTypes)
-  }
-  for (const keyword of MAPS) {
-    const map = schema[keyword]
-    if (isRecord(map)) Object.values(map).filter(isUntagged).forEach(tagTypes)
-  }
+  eachSubschema(schema, (part) => {
+    if (isRecord(part) && !Object.hasOwn(part, "~kind")) tagTypes(part)
+  })
   if (kind === "Object") tagOptional(schema)
 }
 
@@ -84,10 +73,6 @@ function kindOf(schema: Node): string | undefined {
     default:
       return typeof type === "string" ? SCALARS[type] : undefined
   }
-}
-
-function isUntagged(part: unknown): part is Node {
-  return isRecord(part) && !Object.hasOwn(part, "~kind")
 }
 
 function setTag(schema: Node, name: string, value: unknown): void {

@@ -1,15 +1,9 @@
 import { quote, reasonOf } from "../internal/message-text.ts"
 import { setOwn } from "./json.ts"
-import { applyAction, isJson } from "./valibot/actions.ts"
-import {
-  isValibotSchema,
-  type Json,
-  type Side,
-  unsupported,
-  type ValibotNode,
-} from "./valibot/node.ts"
+import { applyAction, isJson, isValibotSchema, unsupported } from "./valibot/actions.ts"
+import type { Json, Side, ValibotNode } from "./valibot/actions.ts"
 
-export { isValibotSchema } from "./valibot/node.ts"
+export { isValibotSchema } from "./valibot/actions.ts"
 
 const MAX_DEPTH = 200
 /** Transformations that leave the value as it is. */

@@ -19,11 +19,10 @@ export interface SchemaValidator {
    * is too deep or cannot be read: for callers that guard a whole path at once.
    */
   test(): (value: unknown) => boolean
-  /**
-   * The check of a schema within this one, if it has so many definitions that they are compiled one by one; absent
-   * otherwise.
-   */
-  readonly part?: ((schema: JsonSchema) => (value: unknown) => boolean) | undefined
+  /** Compiles the check of a schema within this one, references included. It may throw, too. */
+  part(schema: JsonSchema): (value: unknown) => boolean
+  /** Whether it has so many definitions that they are compiled one by one. */
+  readonly isLarge: boolean
   /** Why a value does not match; empty exactly when `check` returns true. At most `max` (1,000) issues. */
   errors(value: unknown, max?: number): SchemaIssue[]
   /** The same for a value that is known not to match. */
@@ -49,7 +48,8 @@ export function compileValidator(schema: JsonSchema, formats: boolean = false): 
   const compiled = (): Test => (test ??= parts?.test() ?? compile(schema, formats))
   return {
     test: compiled,
-    part: parts && ((part) => parts.test(part)),
+    part: (part) => parts?.test(part) ?? compile(part, formats, (links ??= new Links(schema))),
+    isLarge,
     check(value) {
       const run = compiled()
       // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: then it does not match.
@@ -80,8 +80,7 @@ export function compileValidator(schema: JsonSchema, formats: boolean = false): 
   }
 }
 
-function compile(schema: JsonSchema, formats: boolean): Test {
-  const links = new Links(schema)
+function compile(schema: JsonSchema, formats: boolean, links: Links = new Links(schema)): Test {
   if (!Environment.CanEvaluate()) return interpret(schema, links, formats)
   try {
     const prepared = prepareSchema(schema, links, { formats, interpreted: false })

@@ -6,11 +6,12 @@ import { partsOf } from "./tokenize.ts"
  * until the index is packed.
  */
 export class Documents {
+  readonly ids: string[] = []
+  /** 1 for each number whose document exists. */
+  alive: Uint8Array = new Uint8Array(64)
+  idHashes: Uint32Array = new Uint32Array(64)
+  nameHashes: Uint32Array = new Uint32Array(64)
   readonly #numbers = new Map<string, number>()
-  readonly #ids: string[] = []
-  #alive: Uint8Array = new Uint8Array(64)
-  #idHashes: Uint32Array = new Uint32Array(64)
-  #nameHashes: Uint32Array = new Uint32Array(64)
   /** Every document's terms, one after the other, and where those of each end. */
   #terms: Uint32Array = new Uint32Array(1024)
   #termEnds: Uint32Array = new Uint32Array(64)
@@ -24,24 +25,7 @@ export class Documents {
 
   /** How many numbers are taken, those of removed documents included. */
   get capacityUsed(): number {
-    return this.#ids.length
-  }
-
-  get ids(): readonly string[] {
-    return this.#ids
-  }
-
-  /** 1 for each number whose document exists. */
-  get alive(): Uint8Array {
-    return this.#alive
-  }
-
-  get idHashes(): Uint32Array {
-    return this.#idHashes
-  }
-
-  get nameHashes(): Uint32Array {
-    return this.#nameHashes
+    return this.ids.length
   }
 
   numberOf(id: string): number | undefined {
@@ -59,26 +43,26 @@ export class Documents {
   }
 
   #append(id: string, terms: ArrayLike<number>, idHash: number, nameHash: number): number {
-    const number = this.#ids.length
+    const number = this.ids.length
     const start = number === 0 ? 0 : this.#termEnds[number - 1]!
     this.#terms = grown(this.#terms, start + terms.length)
     this.#terms.set(terms, start)
     this.#termEnds = grown(this.#termEnds, number + 1)
     this.#termEnds[number] = start + terms.length
-    this.#idHashes = grown(this.#idHashes, number + 1)
-    this.#idHashes[number] = idHash
-    this.#nameHashes = grown(this.#nameHashes, number + 1)
-    this.#nameHashes[number] = nameHash
-    this.#alive = grown(this.#alive, number + 1)
-    this.#alive[number] = 1
-    this.#ids.push(id)
+    this.idHashes = grown(this.idHashes, number + 1)
+    this.idHashes[number] = idHash
+    this.nameHashes = grown(this.nameHashes, number + 1)
+    this.nameHashes[number] = nameHash
+    this.alive = grown(this.alive, number + 1)
+    this.alive[number] = 1
+    this.ids.push(id)
     this.#numbers.set(id, number)
     return number
   }
 
   remove(id: string, number: number): void {
     this.#numbers.delete(id)
-    this.#alive[number] = 0
+    this.alive[number] = 0
   }
 
   /** The numbers in the order of their ids, removed documents included. */
@@ -96,16 +80,16 @@ export class Documents {
   /** A copy without the removed documents, and each document's number in it. */
   packed(termNumbers: Uint32Array): { documents: Documents; numbers: Uint32Array } {
     const documents = new Documents()
-    const numbers = new Uint32Array(this.#ids.length)
-    for (const [number, id] of this.#ids.entries()) {
-      if (this.#alive[number] === 0) continue
+    const numbers = new Uint32Array(this.ids.length)
+    for (const [number, id] of this.ids.entries()) {
+      if (this.alive[number] === 0) continue
       const terms = this.termsOf(number).map((term) => termNumbers[term]!)
-      const hashes = [this.#idHashes[number]!, this.#nameHashes[number]!] as const
+      const hashes = [this.idHashes[number]!, this.nameHashes[number]!] as const
       numbers[number] = documents.#append(id, terms, ...hashes)
     }
     documents.#place(
       this.inIdOrder()
-        .filter((number) => this.#alive[number] === 1)
+        .filter((number) => this.alive[number] === 1)
         .map((number) => numbers[number]!),
     )
     return { documents, numbers }
@@ -114,12 +98,12 @@ export class Documents {
   // Makes new arrays: a search that is still running keeps those it began with.
   #sort(): void {
     const sorted = this.#inIdOrder.length
-    if (sorted === this.#ids.length) return
+    if (sorted === this.ids.length) return
     const compare = (a: number, b: number): number => {
-      const [left, right] = [this.#ids[a]!, this.#ids[b]!]
+      const [left, right] = [this.ids[a]!, this.ids[b]!]
       return left < right ? -1 : left > right ? 1 : a - b
     }
-    const added = Array.from({ length: this.#ids.length - sorted }, (_, i) => sorted + i)
+    const added = Array.from({ length: this.ids.length - sorted }, (_, i) => sorted + i)
     this.#place(mergeSorted(this.#inIdOrder, added.sort(compare), compare))
   }
 

@@ -112,40 +112,29 @@ const GROUPS: readonly string[] = [
 ]
 
 /** Phrases that stand for other words. The first of those is required, the others are optional. */
-const PHRASES: readonly (readonly [string, string])[] = [
-  ["who am i", "whoami user get"],
-  ["who i am", "whoami user get"],
-  ["about me", "whoami user get"],
-  ["my profile", "whoami user get"],
-  ["my account", "whoami user account get"],
-  ["my user", "whoami user get"],
-  ["logged in user", "whoami user get"],
-  ["current user", "whoami user get"],
-  ["log in", "login"],
-  ["logged in", "login"],
-  ["sign in", "login"],
-  ["sign up", "register create"],
-  ["log out", "logout"],
-  ["sign out", "logout"],
-  ["roll back", "rollback"],
-  ["look up", "lookup"],
-  ["look for", "search"],
-  ["write down", "write"],
-  ["give back", "refund"],
-  ["money back", "refund"],
-  ["pull requests", "pull request"],
-  ["prs", "pull request"],
-  ["pr", "pull request"],
-  ["set up", "create"],
-  ["get rid of", "delete"],
-  ["throw away", "delete"],
-  ["turn off", "disable"],
-  ["turn on", "enable"],
-  ["how many", "count"],
-  ["how big", "size"],
-  ["how large", "size"],
-  ["how long", "duration"],
-]
+const PHRASES: Readonly<Record<string, readonly string[]>> = {
+  "whoami user get": [
+    ...["who am i", "who i am", "about me", "my profile", "my user", "logged in user"],
+    "current user",
+  ],
+  "whoami user account get": ["my account"],
+  login: ["log in", "logged in", "sign in"],
+  "register create": ["sign up"],
+  logout: ["log out", "sign out"],
+  rollback: ["roll back"],
+  lookup: ["look up"],
+  search: ["look for"],
+  write: ["write down"],
+  refund: ["give back", "money back"],
+  "pull request": ["pull requests", "prs", "pr"],
+  create: ["set up"],
+  delete: ["get rid of", "throw away"],
+  disable: ["turn off"],
+  enable: ["turn on"],
+  count: ["how many"],
+  size: ["how big", "how large"],
+  duration: ["how long"],
+}
 
 /** Words for the user who searches: `list my repositories` lists those of the authenticated user. */
 const FIRST_PERSON = "authenticated current me my self mine own"
@@ -164,7 +153,9 @@ export const REMOVING: readonly string[] = ["delete", "remove", "destroy", "purg
 
 const LONGEST_PHRASE = 3
 const PHRASE_WORDS: ReadonlyMap<string, readonly string[]> = /* @__PURE__ */ new Map(
-  /* @__PURE__ */ PHRASES.map(([phrase, words]) => [phrase, words.split(" ")]),
+  /* @__PURE__ */ Object.entries(PHRASES).flatMap(([words, phrases]) =>
+    phrases.map((phrase) => [phrase, words.split(" ")] as const),
+  ),
 )
 
 /** A word of a query; a helper word is not required in a document. */

@@ -4,13 +4,12 @@ import { isRecord } from "../internal/guards.ts"
 import { FILE_MARK } from "../schema/files.ts"
 import type { RefKeyword } from "../schema/refs.ts"
 import { isTaggedReference } from "../schema/typebox-kinds.ts"
-import { arrayType } from "./arrays.ts"
 import { intersection, union } from "./combine.ts"
-import { listedValues } from "./literals.ts"
-import { FILE_TYPES, NEVER, SIMPLE_TYPES, UNKNOWN } from "./model.ts"
+import { FILE_TYPES, NEVER, OPEN_OBJECT, SIMPLE_TYPES, UNKNOWN } from "./model.ts"
 import type { TypeNode, View } from "./model.ts"
-import { objectType } from "./objects.ts"
-import type { ObjectReader } from "./objects.ts"
+import { type ObjectReader, objectType } from "./objects.ts"
+import { ownValues } from "../schema/read/values.ts"
+import { jsonType } from "../schema/json.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -102,4 +101,97 @@ export class Converter implements ObjectReader {
     if (type === "array") return arrayType(schema, this.convert)
     return SIMPLE_TYPES.get(type) ?? UNKNOWN
   }
+}
+
+/** Maximum length of a tuple; longer ones become arrays. */
+const MAX_PLACES = 100
+
+/** The type of an array schema. */
+function arrayType(
+  schema: Readonly<Record<string, unknown>>,
+  convert: (schema: unknown) => TypeNode,
+): TypeNode {
+  const { places, others } = itemsOf(schema)
+  if (places === undefined) return { kind: "array", item: convert(others ?? true) }
+  const maxItems = count(schema["maxItems"], Number.POSITIVE_INFINITY)
+  const items = places.slice(0, Math.min(maxItems, MAX_PLACES)).map(convert)
+  const rest = restOf(places.length, maxItems, others, convert)
+  if (places.length > MAX_PLACES) {
+    return { kind: "array", item: union([...items, UNKNOWN]) }
+  }
+  if (items.length === 0) return { kind: "array", item: rest ?? NEVER }
+  const minItems = Math.min(count(schema["minItems"], 0), items.length)
+  return { kind: "tuple", items, minItems: minItems, rest }
+}
+
+/** Older dialects have the tuple in `items`, and the schema of further items in `additionalItems`. */
+function itemsOf(schema: Readonly<Record<string, unknown>>): {
+  places: readonly unknown[] | undefined
+  others: unknown
+} {
+  const { prefixItems, items, additionalItems } = schema
+  if (Array.isArray(prefixItems)) return { places: prefixItems, others: items }
+  if (Array.isArray(items)) return { places: items, others: additionalItems }
+  return { places: undefined, others: items }
+}
+
+function restOf(
+  places: number,
+  maxItems: number,
+  others: unknown,
+  convert: (schema: unknown) => TypeNode,
+): TypeNode | undefined {
+  if (maxItems <= places || others === false) return undefined
+  const rest = convert(others ?? true)
+  return rest === NEVER ? undefined : rest
+}
+
+function count(value: unknown, otherwise: number): number {
+  return typeof value === "number" && value >= 0 ? Math.floor(value) : otherwise
+}
+
+/** Maximum number of values in a union; more only slow down the compiler. */
+const MAX_VALUES = 1000
+const MAX_VALUE_DEPTH = 20
+
+/** The values that a schema lists, of those its `type` allows; `undefined` when it lists none. */
+export function listedValues(schema: Readonly<Record<string, unknown>>): TypeNode | undefined {
+  // Next to an enum, a `const` decides alone.
+  const values = ownValues(schema)
+  if (values === undefined) return undefined
+  const allowed = allowedTypes(schema["type"])
+  const fitting = values.filter((value) => allowed === undefined || allowed.has(jsonType(value)))
+  const types = fitting.length > MAX_VALUES ? fitting.map(wide) : fitting.map((one) => literal(one))
+  return union(types)
+}
+
+function allowedTypes(type: unknown): ReadonlySet<string> | undefined {
+  const names = typeof type === "string" ? [type] : Array.isArray(type) ? type : undefined
+  return names && new Set(names.map((name) => (name === "integer" ? "number" : String(name))))
+}
+
+function literal(value: unknown, depth = 0): TypeNode {
+  if (depth > MAX_VALUE_DEPTH) return UNKNOWN
+  if (typeof value === "string" || typeof value === "boolean") return { kind: "literal", value }
+  if (typeof value === "number" && Number.isFinite(value)) return { kind: "literal", value }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => literal(item, depth + 1))
+    return { kind: "tuple", items, minItems: items.length, rest: undefined }
+  }
+  return isRecord(value) ? objectLiteral(value, depth) : wide(value)
+}
+
+function objectLiteral(value: Record<string, unknown>, depth: number): TypeNode {
+  const properties = Object.entries(value).map(([key, inner]) => ({
+    key,
+    type: literal(inner, depth + 1),
+    isOptional: false,
+  }))
+  const index = properties.length === 0 ? [{ prefix: "", type: NEVER }] : []
+  return { kind: "object", properties, index }
+}
+
+function wide(value: unknown): TypeNode {
+  if (Array.isArray(value)) return { kind: "array", item: UNKNOWN }
+  return isRecord(value) ? OPEN_OBJECT : (SIMPLE_TYPES.get(jsonType(value)) ?? UNKNOWN)
 }

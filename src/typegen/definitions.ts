@@ -3,12 +3,9 @@
 import { isRecord } from "../internal/guards.ts"
 import type { RefKeyword, SchemaNode } from "../schema/refs.ts"
 import { commentOf } from "./comments.ts"
-import { Converter } from "./convert.ts"
-import type { Referred } from "./convert.ts"
-import { NEVER, UNKNOWN } from "./model.ts"
-import type { NamedType, TypeNode, View, WordNode } from "./model.ts"
-import { SchemaRoot } from "./root.ts"
-import type { SchemaTexts } from "./schema-texts.ts"
+import { Converter, type Referred } from "./convert.ts"
+import { type NamedType, NEVER, type TypeNode, UNKNOWN, type View, type WordNode } from "./model.ts"
+import { SchemaRoot, type SchemaTexts } from "./root.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -38,10 +35,9 @@ export class Definitions {
   }
 
   /** Converts a schema to a type, and declares what it refers to. */
-  convert(schema: Schema, name: string, view: View): TypeNode {
-    const root = new SchemaRoot(schema, name, this.#texts)
-    const reading = new Reading(root, view, this)
-    return reading.run()
+  convert(schema: unknown, name: string, view: View): TypeNode {
+    if (!isRecord(schema)) return UNKNOWN
+    return new Reading(new SchemaRoot(schema, name, this.#texts), view, this).run()
   }
 
   /** Declares a type that is not in a schema. */

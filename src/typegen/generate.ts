@@ -1,19 +1,15 @@
 // Declarations for operations: what `operations types` writes.
 
-import { isRecord } from "../internal/guards.ts"
 import type { OperationSpec } from "../core/types.ts"
 import { union } from "./combine.ts"
-import { printComment } from "./comments.ts"
-import type { CommentParts } from "./comments.ts"
+import { type CommentParts, printComment } from "./comments.ts"
 import { Definitions } from "./definitions.ts"
 import { Names, propertyKey, stringLiteral, typeName } from "./identifiers.ts"
-import { NEVER, UNDEFINED, UNKNOWN } from "./model.ts"
-import type { NamedType, TypeNode, View } from "./model.ts"
+import { type NamedType, NEVER, type TypeNode, UNDEFINED, type View } from "./model.ts"
 import { nameTypes } from "./name-types.ts"
-import { annotation, printType } from "./print.ts"
-import type { PrintOptions } from "./print.ts"
+import { annotation, type PrintOptions, printType } from "./print.ts"
 import { normalizeTypes } from "./normalize-types.ts"
-import { SchemaTexts } from "./schema-texts.ts"
+import { SchemaTexts } from "./root.ts"
 
 /** Options of `generateTypes`. */
 export interface GenerateTypesOptions {
@@ -21,21 +17,6 @@ export interface GenerateTypesOptions {
   readonly comments?: boolean | undefined
   /** The module whose `RegisteredOperations` the operations are added to. */
   readonly module?: string | undefined
-}
-
-/** An operation with its types. */
-interface TypedOperation {
-  readonly spec: OperationSpec
-  readonly input: TypeNode
-  readonly output: TypeNode
-  readonly errors: TypeNode
-}
-
-/** The operations of a namespace, and the types that they share. */
-interface TypedNamespace {
-  readonly name: string
-  readonly operations: readonly TypedOperation[]
-  readonly definitions: Definitions
 }
 
 const HEADER = `/* eslint-disable */
@@ -60,7 +41,7 @@ export function generateTypes(
   const operations: string[] = []
   for (const [namespace, members] of byNamespace(specs)) {
     const name = names.take(typeName(namespace))
-    const written = printNamespace(typedNamespace(name, members, texts), comments)
+    const written = printNamespace(name, members, texts, comments)
     if (written.types !== "") blocks.push(written.types)
     operations.push(written.operations)
   }
@@ -99,38 +80,44 @@ function sorted<TValue>(map: ReadonlyMap<string, TValue>): [string, TValue][] {
   return [...map].toSorted(([left], [right]) => (left < right ? -1 : 1))
 }
 
-function typedNamespace(
+/** Writes the types that the operations of a namespace share, and its part of `Operations`. */
+function printNamespace(
   name: string,
   specs: readonly OperationSpec[],
   texts: SchemaTexts,
-): TypedNamespace {
+  comments: boolean,
+): { types: string; operations: string } {
   const definitions = new Definitions(texts)
   const operations = specs.map((spec) => {
     const convert = (schema: unknown, kind: string, view: View): TypeNode =>
-      isRecord(schema) ? definitions.convert(schema, `${spec.name} ${kind}`, view) : UNKNOWN
+      definitions.convert(schema, `${spec.name} ${kind}`, view)
     const errors = (spec.errorSchemas ?? []).map(({ code, schema }): TypeNode => {
       const details = convert(schema, code, "output")
       // Many operations declare the same errors.
       const type = definitions.declare(`${code} Error`, "output", { kind: "error", code, details })
       return { kind: "named", type }
     })
-    return {
-      spec,
-      output: convert(spec.outputSchema, "Output", "output"),
-      input: convert(spec.inputSchema, "Input", isImported(spec) ? "given" : "filled"),
-      errors: errors.length === 0 ? NEVER : { kind: "union" as const, members: errors },
-    }
+    const output = convert(spec.outputSchema, "Output", "output")
+    const input = convert(spec.inputSchema, "Input", isImported(spec) ? "given" : "filled")
+    const members: TypeNode = { kind: "union", members: errors }
+    return { spec, input, output, errors: errors.length === 0 ? NEVER : members }
   })
   const normalize = normalizeTypes(definitions.types)
+  const { declarations, nameOf } = nameTypes(definitions.types)
+  const inside = { nameOf, comments }
+  const outside = { nameOf: (type: NamedType) => `${name}.${nameOf(type)}`, comments }
+  const types = declarations.map((declared) => {
+    const comment = comments ? printComment(declared.type.comment, "  ") : ""
+    const body = annotation(printType(declared.type.body, "  ", inside))
+    return `${comment}  type ${declared.name} =${body}\n`
+  })
+  const printed = operations.map(({ spec, input, output, errors }) => {
+    const given = omittable(normalize(input), isImported(spec))
+    return printOperation(spec, [given, normalize(output), errors], outside)
+  })
   return {
-    name,
-    definitions,
-    operations: operations.map(({ spec, input, output, errors }) => ({
-      spec,
-      input: omittable(normalize(input), isImported(spec)),
-      output: normalize(output),
-      errors,
-    })),
+    types: types.length === 0 ? "" : `export declare namespace ${name} {\n${types.join("\n")}}\n`,
+    operations: printed.join(""),
   }
 }
 
@@ -148,34 +135,19 @@ function admitsEmpty(node: TypeNode): boolean {
   return node.kind === "object" && node.properties.every(({ isOptional }) => isOptional)
 }
 
-function printNamespace(
-  { name, operations, definitions }: TypedNamespace,
-  comments: boolean,
-): { types: string; operations: string } {
-  const { declarations, nameOf } = nameTypes(definitions.types)
-  const inside = { nameOf, comments }
-  const outside = { nameOf: (type: NamedType) => `${name}.${nameOf(type)}`, comments }
-  const types = declarations.map((declared) => {
-    const comment = comments ? printComment(declared.type.comment, "  ") : ""
-    const body = annotation(printType(declared.type.body, "  ", inside))
-    return `${comment}  type ${declared.name} =${body}\n`
-  })
-  return {
-    types: types.length === 0 ? "" : `export declare namespace ${name} {\n${types.join("\n")}}\n`,
-    operations: operations.map((one) => printOperation(one, outside)).join(""),
-  }
-}
-
-function printOperation(operation: TypedOperation, options: PrintOptions): string {
-  const { spec, input, output, errors } = operation
-  const print = (node: TypeNode): string => annotation(printType(node, "    ", options))
+function printOperation(
+  spec: OperationSpec,
+  types: readonly [input: TypeNode, output: TypeNode, errors: TypeNode],
+  options: PrintOptions,
+): string {
+  const [input, output, errors] = types.map((one) => annotation(printType(one, "    ", options)))
   return [
     options.comments ? printComment(commentFor(spec), "  ") : "",
     `  ${propertyKey(`${spec.namespace}.${spec.name}`)}: {\n`,
     `    type: ${stringLiteral(spec.type)}\n`,
-    `    input:${print(input)}\n`,
-    `    output:${print(output)}\n`,
-    `    errors:${print(errors)}\n`,
+    `    input:${input}\n`,
+    `    output:${output}\n`,
+    `    errors:${errors}\n`,
     "  }\n",
   ].join("")
 }

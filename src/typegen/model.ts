@@ -113,6 +113,33 @@ export const OPEN_INDEX: IndexNode = { prefix: "", type: UNKNOWN }
 /** An object with arbitrary properties. */
 export const OPEN_OBJECT: ObjectNode = { kind: "object", properties: [], index: [OPEN_INDEX] }
 
+/** A type with other types in the places of its parts. Declared types are not entered. */
+export function mapParts(node: TypeNode, change: (part: TypeNode) => TypeNode): TypeNode {
+  switch (node.kind) {
+    case "word":
+    case "literal":
+    case "named":
+      return node
+    case "object":
+      return {
+        ...node,
+        properties: node.properties.map((one) => ({ ...one, type: change(one.type) })),
+        index: node.index.map((one) => ({ ...one, type: change(one.type) })),
+      }
+    case "array":
+      return { ...node, item: change(node.item) }
+    case "tuple": {
+      const items = node.items.map((one) => change(one))
+      return { ...node, items, rest: node.rest && change(node.rest) }
+    }
+    case "union":
+    case "intersection":
+      return { ...node, members: node.members.map((one) => change(one)) }
+    case "error":
+      return { ...node, details: change(node.details) }
+  }
+}
+
 /** Whether a type is an object with arbitrary properties. */
 export function isOpenObject(node: TypeNode): boolean {
   if (node.kind !== "object" || node.properties.length > 0) return false

@@ -1,7 +1,7 @@
 // Which named types are equal, and the name of each.
 
 import { Names, typeName } from "./identifiers.ts"
-import { keyOf } from "./key.ts"
+import { keyOf } from "./combine.ts"
 import type { NamedType, TypeNode } from "./model.ts"
 
 /** A declaration to be written. */

@@ -1,8 +1,7 @@
 // Simplifications that need all types to be known.
 
 import { intersection, union } from "./combine.ts"
-import { isOpenObject, UNKNOWN } from "./model.ts"
-import type { NamedType, TypeNode } from "./model.ts"
+import { isOpenObject, mapParts, type NamedType, type TypeNode, UNKNOWN } from "./model.ts"
 
 /** Maximum members of an intersection of unions, which the compiler expands to all pairs. */
 const MAX_WIDTH = 2000
@@ -40,30 +39,9 @@ class TypeNormalizer {
   }
 
   type(node: TypeNode): TypeNode {
-    switch (node.kind) {
-      case "word":
-      case "literal":
-      case "named":
-        return node
-      case "object":
-        return {
-          ...node,
-          properties: node.properties.map((one) => ({ ...one, type: this.type(one.type) })),
-          index: node.index.map((one) => ({ ...one, type: this.type(one.type) })),
-        }
-      case "array":
-        return { ...node, item: this.type(node.item) }
-      case "tuple": {
-        const rest = node.rest && this.type(node.rest)
-        return { ...node, items: node.items.map((one) => this.type(one)), rest }
-      }
-      case "union":
-        return union(node.members.map((one) => this.type(one)))
-      case "intersection":
-        return this.#narrowed(node.members.map((one) => this.type(one)))
-      case "error":
-        return { ...node, details: this.type(node.details) }
-    }
+    const inner = mapParts(node, (part) => this.type(part))
+    if (inner.kind === "union") return union(inner.members)
+    return inner.kind === "intersection" ? this.#narrowed(inner.members) : inner
   }
 
   /** Drops arbitrary objects next to known ones: they would hide misspelt keys. */
@@ -135,14 +113,8 @@ function partsOf(node: TypeNode): NamedType[] {
 }
 
 function withoutLoops(node: TypeNode, looping: ReadonlySet<NamedType>): TypeNode {
-  switch (node.kind) {
-    case "named":
-      return looping.has(node.type) ? UNKNOWN : node
-    case "union":
-      return union(node.members.map((member) => withoutLoops(member, looping)))
-    case "intersection":
-      return intersection(node.members.map((member) => withoutLoops(member, looping)))
-    default:
-      return node
-  }
+  if (node.kind === "named") return looping.has(node.type) ? UNKNOWN : node
+  if (node.kind !== "union" && node.kind !== "intersection") return node
+  const members = node.members.map((member) => withoutLoops(member, looping))
+  return node.kind === "union" ? union(members) : intersection(members)
 }

@@ -1,17 +1,13 @@
 // Declarations of one operation in at most a few kilobytes.
 
-import { isRecord } from "../internal/guards.ts"
-import { abridged, mentioned } from "./abridge.ts"
-import type { Extent } from "./abridge.ts"
-import { printComment } from "./comments.ts"
-import type { CommentParts } from "./comments.ts"
+import { type CommentParts, printComment } from "./comments.ts"
 import { Definitions } from "./definitions.ts"
-import { UNKNOWN } from "./model.ts"
-import type { NamedType, TypeNode, View } from "./model.ts"
+import { mapParts, OPEN_INDEX, STRING, UNKNOWN } from "./model.ts"
+import type { NamedType, ObjectNode, TypeNode, UnionNode } from "./model.ts"
 import { nameTypes } from "./name-types.ts"
 import { annotation, printType } from "./print.ts"
 import { normalizeTypes } from "./normalize-types.ts"
-import { SchemaTexts } from "./schema-texts.ts"
+import { SchemaTexts } from "./root.ts"
 
 /** The schemas of one operation. */
 export interface OperationSchemas {
@@ -71,15 +67,14 @@ interface Declaration {
 /** Writes the types of an operation: all of its input where that fits, and the outer parts of its output. */
 export function operationTypes(schemas: OperationSchemas): OperationTypes {
   const definitions = new Definitions(new SchemaTexts())
-  const convert = (schema: unknown, name: string, view: View): TypeNode =>
-    isRecord(schema) ? definitions.convert(schema, name, view) : UNKNOWN
-  const output = convert(schemas.output, "Output", "output")
-  const input = convert(schemas.input, "Input", schemas.fillsDefaults ? "filled" : "given")
+  const output = definitions.convert(schemas.output, "Output", "output")
+  const view = schemas.fillsDefaults ? "filled" : "given"
+  const input = definitions.convert(schemas.input, "Input", view)
   const errors: TypeNode = {
     kind: "object",
     properties: schemas.errors.map(({ code, description, schema }) => ({
       key: code,
-      type: convert(schema, code, "output"),
+      type: definitions.convert(schema, code, "output"),
       isOptional: false,
       comment: { text: description },
     })),
@@ -156,4 +151,72 @@ class Page {
     }
     return undefined
   }
+}
+
+/** How much of a type is kept. */
+interface Extent {
+  /** Objects within objects, down to this level. */
+  readonly depth: number
+  /** Properties of an object, or members of a union. */
+  readonly members: number
+}
+
+/** Maximum length of keys and strings; longer ones are generated. */
+const MAX_TEXT = 200
+
+/** Cuts a type at a depth: deeper types become `unknown`. Declared types keep their names. */
+function abridged(node: TypeNode, extent: Extent): TypeNode {
+  switch (node.kind) {
+    case "literal":
+      return typeof node.value === "string" && node.value.length > MAX_TEXT ? STRING : node
+    case "object":
+      return extent.depth > 0 ? abridgedObject(node, extent) : UNKNOWN
+    case "tuple": {
+      const { length } = node.items
+      const items = node.items.slice(0, extent.members)
+      const minItems = Math.min(node.minItems, items.length)
+      const cut = { ...node, items, minItems, rest: items.length < length ? UNKNOWN : node.rest }
+      return mapParts(cut, (part) => abridged(part, extent))
+    }
+    case "union":
+      return abridgedUnion(node, extent)
+    case "intersection": {
+      const members = node.members.slice(0, extent.members)
+      return mapParts({ ...node, members }, (part) => abridged(part, extent))
+    }
+    default:
+      return mapParts(node, (part) => abridged(part, extent))
+  }
+}
+
+/** The declared types that a type mentions. */
+function mentioned(node: TypeNode): NamedType[] {
+  if (node.kind === "named") return [node.type]
+  const types: NamedType[] = []
+  mapParts(node, (part) => {
+    types.push(...mentioned(part))
+    return part
+  })
+  return types
+}
+
+function abridgedObject(node: ObjectNode, extent: Extent): TypeNode {
+  const deeper = { ...extent, depth: extent.depth - 1 }
+  const properties = node.properties
+    .filter(({ key }) => key.length <= MAX_TEXT)
+    .slice(0, extent.members)
+  const isWhole = properties.length === node.properties.length
+  const index = node.index.filter(({ prefix }) => prefix.length <= MAX_TEXT)
+  const kept = { ...node, properties, index: isWhole ? index : [OPEN_INDEX] }
+  return mapParts(kept, (part) => abridged(part, deeper))
+}
+
+function abridgedUnion(node: UnionNode, extent: Extent): TypeNode {
+  const members = node.members.slice(0, extent.members).map((one) => abridged(one, extent))
+  if (members.includes(UNKNOWN)) return UNKNOWN
+  if (members.length === node.members.length) return { kind: "union", members }
+  const isText = node.members.every(
+    (one) => one.kind === "literal" && typeof one.value === "string",
+  )
+  return isText ? { kind: "union", members: [...members, STRING] } : UNKNOWN
 }

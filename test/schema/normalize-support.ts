@@ -21,7 +21,7 @@ export function normalizerOf(schema: JsonSchema, options: Changes = {}): ProbedN
     defaults: true,
     convert: true,
     ...options,
-    check: checkOf,
+    check: (part) => checkOf(part, schema),
   })
   return {
     get isNoop() {

@@ -3,7 +3,7 @@ import * as v from "valibot"
 import { describe, expect, test } from "vitest"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import { valibotJsonSchema } from "../../src/schema/valibot.ts"
-import type { ValibotNode } from "../../src/schema/valibot/node.ts"
+import type { ValibotNode } from "../../src/schema/valibot/actions.ts"
 
 const input = (schema: unknown): unknown => valibotJsonSchema(schema as ValibotNode, "input")
 const output = (schema: unknown): unknown => valibotJsonSchema(schema as ValibotNode, "output")

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { mergeSorted } from "../../src/search/arrays.ts"
-import { isOneEditApart } from "../../src/search/edit-distance.ts"
+import { isOneEditApart } from "../../src/search/dictionary.ts"
 import { Postings } from "../../src/search/postings.ts"
 import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "../../src/search/rank.ts"
 import { partsOf } from "../../src/search/tokenize.ts"

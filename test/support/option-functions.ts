@@ -43,8 +43,8 @@ import {
   FROM_SCHEMA_OPTIONS,
   FROM_STANDARD_SCHEMA_OPTIONS,
   FromSchema,
+  fromStandardSchema,
 } from "../../src/schema/from-schema.ts"
-import { fromStandardSchema } from "../../src/schema/from-standard-schema.ts"
 import { LOAD_CONFIG_OPTIONS, loadConfig } from "../../src/hub/config-file/load.ts"
 import { MCP_FIELDS } from "../../src/sources/mcp/config-fields.ts"
 import { LOADER_OPTIONS } from "../../src/sources/mcp/client/loader.ts"

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { intersection, union } from "../../src/typegen/combine.ts"
-import { listedValues } from "../../src/typegen/literals.ts"
+import { listedValues } from "../../src/typegen/convert.ts"
 import { BOOLEAN, NEVER, NULL, NUMBER, STRING, UNKNOWN } from "../../src/typegen/model.ts"
 import type { TypeNode } from "../../src/typegen/model.ts"
 import { OPEN_OBJECT } from "../../src/typegen/model.ts"
-import { SchemaRoot } from "../../src/typegen/root.ts"
-import { SchemaTexts } from "../../src/typegen/schema-texts.ts"
+import { SchemaRoot, SchemaTexts } from "../../src/typegen/root.ts"
 
 describe("listedValues", () => {
   test("too many values are widened to their types", () => {

@@ -3,7 +3,7 @@ import type { Static } from "typebox"
 import * as v from "valibot"
 import { expectTypeOf, test } from "vitest"
 import { z } from "zod"
-import { fromStandardSchema } from "../../src/schema/from-standard-schema.ts"
+import { fromStandardSchema } from "../../src/schema/from-schema.ts"
 import { createRegistry, defineOperation, compileSchema } from "../../src/index.ts"
 
 test("the Static of a converted schema is its input", () => {

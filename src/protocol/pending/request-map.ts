@@ -1,5 +1,5 @@
 import { isCallError, refusal, type CallError } from "../../core/errors.ts"
-import { errorEvent } from "../../core/error-event.ts"
+import { errorEvent } from "../../core/error-marks.ts"
 import type { CallRespondedEvent } from "../../core/events.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { encodeFiles } from "../../core/unread-file.ts"

@@ -1,7 +1,6 @@
 import { setOwn } from "../json.ts"
 import { copyUntil, isCopyableArray, isCopyableObject } from "./data.ts"
-import { BOOLEAN, FRACTION, INTEGER, STRING, typeOf } from "./flatten.ts"
-import type { TypeMask } from "./flatten.ts"
+import { BOOLEAN, FRACTION, INTEGER, STRING, type TypeMask, typeOf } from "./flatten.ts"
 import type { Plan, Shape } from "./model.ts"
 import { isExcess } from "./object-shape.ts"
 import type { Report } from "./report.ts"

@@ -1,10 +1,8 @@
 import type { JsonSchema } from "../json.ts"
-import { ANNOTATIONS } from "../keywords.ts"
-import { ARRAY, flattenOne, OBJECT } from "./flatten.ts"
-import type { Member } from "./flatten.ts"
+import { ANNOTATIONS, keywordsWhere } from "../keywords.ts"
+import { ARRAY, flattenOne, type Member, OBJECT } from "./flatten.ts"
 import type { Choice, Compilation, Conditional } from "./model.ts"
-import { mentionedKeys, oneSchema, schemaList, schemaMap } from "./references.ts"
-import type { Subschema } from "./references.ts"
+import { mentionedKeys, oneSchema, schemaList, schemaMap, type Subschema } from "./subschemas.ts"
 import { unionOf } from "./union.ts"
 
 /** The conditions of one schema. */
@@ -18,14 +16,10 @@ export interface Conditions {
 
 const NOTHING: Choice = { entries: [], isOpen: false, isDelicate: true }
 
+/** Keywords that describe the parts of an object or array. */
 const STRUCTURAL = [
-  "properties",
-  "patternProperties",
-  "additionalProperties",
+  ...keywordsWhere(({ of, isNormalized }) => of !== undefined && isNormalized),
   "unevaluatedProperties",
-  "items",
-  "prefixItems",
-  "dependentSchemas",
 ]
 
 /** The conditions in one schema. */
@@ -69,15 +63,9 @@ function ifThenElse(
   compilation: Compilation,
 ): Conditional {
   // A condition that holds counts as evaluated, but its defaults are not used.
-  const holds: Choice = {
-    entries: [
-      { schema: condition, fill: false },
-      { schema: matched, fill },
-    ],
-    isOpen: false,
-    isDelicate: true,
-  }
-  const fails: Choice = { entries: [{ schema: unmatched, fill }], isOpen: false, isDelicate: true }
+  const evaluated = { schema: condition, fill: false }
+  const holds: Choice = { ...NOTHING, entries: [evaluated, { schema: matched, fill }] }
+  const fails: Choice = { ...NOTHING, entries: [{ schema: unmatched, fill }] }
   return {
     dispatch: { array: undefined, object: undefined },
     choose: (value) => (compilation.accepts(condition, value) ? holds : fails),
@@ -85,11 +73,7 @@ function ifThenElse(
 }
 
 function dependentSchema(key: string, dependent: Subschema, fill: boolean): Conditional {
-  const present: Choice = {
-    entries: [{ schema: dependent, fill }],
-    isOpen: false,
-    isDelicate: true,
-  }
+  const present: Choice = { ...NOTHING, entries: [{ schema: dependent, fill }] }
   return {
     dispatch: { array: NOTHING, object: { key, present, absent: NOTHING } },
     choose: (value) => (!Array.isArray(value) && Object.hasOwn(value, key) ? present : NOTHING),

@@ -1,7 +1,8 @@
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
-import { declaresKeys, oneSchema, opensObject, schemaList, schemaMap } from "./references.ts"
-import type { References, Subschema } from "./references.ts"
+import { eachSubschema, keywordsWhere } from "../keywords.ts"
+import { declaresKeys, opensObject, schemaList, schemaMap, type Subschema } from "./subschemas.ts"
+import type { Links } from "../refs.ts"
 
 /** A schema that applies to a value, and whether its defaults may be used. */
 export interface Entry {
@@ -22,7 +23,7 @@ export interface Flat {
 }
 
 /** Follows `$ref` and `allOf`, each schema once, nearest first. */
-export function flatten(entries: readonly Entry[], refs: References): Flat {
+export function flatten(entries: readonly Entry[], refs: Links): Flat {
   const fills = new Map<JsonSchema, boolean>()
   let isPartial = false
   const visit = ({ schema, fill }: Entry): void => {
@@ -31,7 +32,7 @@ export function flatten(entries: readonly Entry[], refs: References): Flat {
     // If a schema is reached twice, its defaults are usable if either way allows it.
     if (before === true || before === fill) return
     fills.set(schema, fill)
-    const targets = refs.of(schema)
+    const targets = refs.certain(schema)
     if (targets === undefined) isPartial = true
     else for (const target of targets) visit({ schema: target, fill })
     for (const part of schemaList(schema, "allOf")) visit({ schema: part, fill })
@@ -42,7 +43,7 @@ export function flatten(entries: readonly Entry[], refs: References): Flat {
 }
 
 /** The schemas that apply with `schema`. */
-export function flattenOne(schema: Subschema, refs: References): Flat {
+export function flattenOne(schema: Subschema, refs: Links): Flat {
   return flatten([{ schema, fill: true }], refs)
 }
 
@@ -50,19 +51,12 @@ export function flattenOne(schema: Subschema, refs: References): Flat {
 export type TypeMask = number
 
 const NULL = 1
-
 export const BOOLEAN = 2
-
 export const INTEGER = 4
-
 export const FRACTION = 8
-
 export const STRING = 16
-
 export const ARRAY = 32
-
 export const OBJECT = 64
-
 export const ANY: TypeMask = 127
 
 const BITS = new Map<unknown, TypeMask>([
@@ -98,7 +92,7 @@ export function typeOf(value: unknown): TypeMask {
  */
 export function typesOf(
   schema: Subschema,
-  refs: References,
+  refs: Links,
   cache: Map<JsonSchema, TypeMask>,
 ): TypeMask {
   if (typeof schema === "boolean") return schema ? ANY : 0
@@ -128,11 +122,7 @@ function union(masks: readonly TypeMask[]): TypeMask {
   return masks.reduce((all, mask) => all | mask, 0)
 }
 
-const SINGLE = ["additionalProperties", "items", "if", "then", "else"]
-
-const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"]
-
-const MAPS = ["properties", "patternProperties", "dependentSchemas"]
+const NORMALIZED = keywordsWhere(({ isNormalized }) => isNormalized)
 
 /**
  * Decides which schemas may require a change of a valid value: a key to strip, a default to fill in.
@@ -140,11 +130,11 @@ const MAPS = ["properties", "patternProperties", "dependentSchemas"]
  * When unsure, it returns true.
  */
 export class Work {
-  readonly #refs: References
+  readonly #refs: Links
   readonly #options: { readonly strip: boolean; readonly defaults: boolean }
   readonly #cache = new Map<JsonSchema, boolean>()
 
-  constructor(refs: References, options: { readonly strip: boolean; readonly defaults: boolean }) {
+  constructor(refs: Links, options: { readonly strip: boolean; readonly defaults: boolean }) {
     this.#refs = refs
     this.#options = options
   }
@@ -186,11 +176,8 @@ export class Work {
   }
 
   #below(schema: JsonSchema): Subschema[] {
-    return [
-      ...(this.#refs.of(schema) ?? []),
-      ...SINGLE.map((keyword) => oneSchema(schema, keyword) ?? true),
-      ...LISTS.flatMap((keyword) => schemaList(schema, keyword)),
-      ...MAPS.flatMap((keyword) => schemaMap(schema, keyword).map(([, child]) => child)),
-    ]
+    const below = [...(this.#refs.certain(schema) ?? [])]
+    eachSubschema(schema, (child) => below.push(child), NORMALIZED)
+    return below
   }
 }

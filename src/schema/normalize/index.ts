@@ -1,16 +1,14 @@
 import type { JsonSchema } from "../json.ts"
 import { ANNOTATIONS } from "../keywords.ts"
-import { ANY, flattenOne, typeOf, typesOf, Work } from "./flatten.ts"
-import type { Entry, TypeMask } from "./flatten.ts"
+import { ANY, type Entry, flattenOne, type TypeMask, typeOf, typesOf, Work } from "./flatten.ts"
 import type { Compilation, DefaultSlot, NormalizerOptions, Plan } from "./model.ts"
 import { defaultFor } from "./object-shape.ts"
 import { ValuePlan } from "./plan.ts"
-import { compileProbe } from "./probe.ts"
-import type { Probe } from "./probe.ts"
-import { References } from "./references.ts"
-import type { Subschema } from "./references.ts"
-import { Report } from "./report.ts"
-import type { NormalizeChange } from "./report.ts"
+import { compileProbe, type Probe } from "./probe.ts"
+import { Links } from "../refs.ts"
+import { definitionsOf } from "../trusted-schemas.ts"
+import type { Subschema } from "./subschemas.ts"
+import { type NormalizeChange, Report } from "./report.ts"
 
 /** A normalised value, and its changes. */
 export interface Normalized {
@@ -106,9 +104,8 @@ type Check = (value: unknown) => boolean
 
 /** Everything in it is computed once, on demand. */
 class SchemaCompilation implements Compilation {
-  readonly root: JsonSchema
   readonly options: NormalizerOptions
-  readonly refs: References
+  readonly refs: Links
   readonly work: Work
   readonly #checks = new Map<JsonSchema, Check>()
   readonly #types = new Map<JsonSchema, TypeMask>()
@@ -116,9 +113,8 @@ class SchemaCompilation implements Compilation {
   readonly #ids = new Map<Subschema, number>()
 
   constructor(root: JsonSchema, options: NormalizerOptions) {
-    this.root = root
     this.options = options
-    this.refs = new References(root)
+    this.refs = new Links(root, definitionsOf(root))
     this.work = new Work(this.refs, options)
   }
 
@@ -142,7 +138,7 @@ class SchemaCompilation implements Compilation {
       check = this.#namesTypesOnly(schema)
         ? (candidate) =>
             this.types(schema) === ANY || (typeOf(candidate) & this.types(schema)) !== 0
-        : this.options.check(schema, this.root)
+        : this.options.check(schema)
       this.#checks.set(schema, check)
     }
     return check(value)

@@ -1,7 +1,8 @@
 // The interfaces between the parts of a normaliser.
 import type { JsonSchema } from "../json.ts"
 import type { Entry, Member, TypeMask, Work } from "./flatten.ts"
-import type { References, Subschema } from "./references.ts"
+import type { Links } from "../refs.ts"
+import type { Subschema } from "./subschemas.ts"
 import type { Report } from "./report.ts"
 
 export interface NormalizerOptions {
@@ -11,8 +12,8 @@ export interface NormalizerOptions {
   readonly defaults: boolean
   /** Change the type of values where nothing is lost by it. */
   readonly convert: boolean
-  /** Compiles a part of `root` to a check. Called when the first value needs it. */
-  readonly check: (schema: JsonSchema | boolean, root: JsonSchema) => (value: unknown) => boolean
+  /** Compiles a part of the schema to a check. Called when the first value needs it. */
+  readonly check: (schema: JsonSchema) => (value: unknown) => boolean
 }
 
 /** The schemas that one condition adds for a value. */
@@ -121,9 +122,8 @@ export interface Node {
 
 /** The shared state of one normaliser's parts. */
 export interface Compilation {
-  readonly root: JsonSchema
   readonly options: NormalizerOptions
-  readonly refs: References
+  readonly refs: Links
   readonly work: Work
   /** The plan for a value to which all of `entries` apply. The same entries give the same plan. */
   plan(entries: readonly Entry[], strip: boolean): Plan

@@ -2,8 +2,7 @@ import { isRecord, stringsOf } from "../../internal/guards.ts"
 import { addToList } from "../../internal/lists.ts"
 import { safeRegExp } from "../regex/safe-regexp.ts"
 import { cloneJson } from "./data.ts"
-import { flattenOne } from "./flatten.ts"
-import type { Entry, Member } from "./flatten.ts"
+import { type Entry, flattenOne, type Member } from "./flatten.ts"
 import type { Compilation, DefaultSlot, Plan, RestRule, Shape } from "./model.ts"
 import {
   declaresKeys,
@@ -12,8 +11,8 @@ import {
   opensObject,
   schemaList,
   schemaMap,
-} from "./references.ts"
-import type { References } from "./references.ts"
+} from "./subschemas.ts"
+import type { Links } from "../refs.ts"
 import { Report } from "./report.ts"
 
 /** Whether a key has to be stripped. */
@@ -161,7 +160,7 @@ export class PropertyDefault implements DefaultSlot {
 export function defaultFor(
   own: readonly Entry[],
   plan: Plan,
-  refs: References,
+  refs: Links,
 ): DefaultSlot | undefined {
   const values = own.flatMap(({ schema, fill }) => {
     const { members } = flattenOne(schema, refs)

@@ -1,10 +1,10 @@
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
+import { keywordsWhere } from "../keywords.ts"
 import { applyToArray, applyToObject, upcasts } from "./apply.ts"
 import { conditionsOf } from "./conditional.ts"
 import { isDataObject } from "./data.ts"
-import { ANY, flatten, typeOf } from "./flatten.ts"
-import type { Entry, Member, TypeMask } from "./flatten.ts"
+import { ANY, type Entry, flatten, type Member, type TypeMask, typeOf } from "./flatten.ts"
 import type { Choice, Compilation, Conditional, DefaultSlot, Node, Plan, Shape } from "./model.ts"
 import { PropertyDefault, shapeOf } from "./object-shape.ts"
 import type { Report } from "./report.ts"
@@ -113,25 +113,7 @@ function apply(node: Node, value: object, report: Report): object {
     : applyToObject(node.shape, value as Record<string, unknown>, report)
 }
 
-/** Keywords that apply to an object or array as a whole: any change may affect their result. */
-const DELICATE = [
-  "not",
-  "if",
-  "minProperties",
-  "maxProperties",
-  "propertyNames",
-  "dependentRequired",
-  "dependentSchemas",
-  "dependencies",
-  "unevaluatedProperties",
-  "unevaluatedItems",
-  "uniqueItems",
-  "contains",
-  "~refine",
-]
-
-/** Keywords under which it is unknown which keys matter. */
-const OBSCURE = ["not", "dependencies"]
+const DELICATE = [...keywordsWhere((row) => row.isDelicate), "~refine"]
 
 /**
  * The schemas known to apply to a value, and the next condition that decides on more.
@@ -199,14 +181,11 @@ class SchemaNode implements Node {
 
   get shape(): Shape {
     return (this.#shape ??= shapeOf(this.members, this.mentioned, this.#compilation, {
-      here: this.#strip && this.isClosed && !this.members.some(isObscure),
+      // Under `not` it is unknown which keys matter.
+      here: this.#strip && this.isClosed && !this.members.some(({ schema }) => "not" in schema),
       below: this.#strip && this.isClosed,
     }))
   }
-}
-
-function isObscure({ schema }: Member): boolean {
-  return OBSCURE.some((keyword) => Object.hasOwn(schema, keyword))
 }
 
 function isDelicate(schema: JsonSchema): boolean {

@@ -1,10 +1,8 @@
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
-import { ARRAY, flattenOne, OBJECT } from "./flatten.ts"
-import type { Member, TypeMask } from "./flatten.ts"
+import { ARRAY, flattenOne, type Member, OBJECT, type TypeMask } from "./flatten.ts"
 import type { Choice, Compilation, Conditional, Dispatch, Tags } from "./model.ts"
-import { schemaList, schemaMap } from "./references.ts"
-import type { Subschema } from "./references.ts"
+import { schemaList, schemaMap, type Subschema } from "./subschemas.ts"
 
 const UNDECIDED: Choice = { entries: [], isOpen: true, isDelicate: true }
 

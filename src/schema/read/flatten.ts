@@ -1,10 +1,9 @@
 // A schema as a reader thinks of it: references followed, `allOf` merged, `null` separated.
 
 import { isRecord } from "../../internal/guards.ts"
-import { hasKeys, isNoValue, listOf } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
-import { follow, scopeWithin } from "./resolve-ref.ts"
-import type { Part, Scope } from "./resolve-ref.ts"
+import { hasKeys, isNoValue, type JsonSchema, listOf } from "../json.ts"
+import { follow, type Part, type Scope, scopeWithin } from "./resolve-ref.ts"
+import { addToList } from "../../internal/lists.ts"
 
 /** One of the schemas that hold at once. */
 export interface Layer {
@@ -140,4 +139,22 @@ function isNull(schema: unknown): boolean {
 function isNothing(schema: JsonSchema): boolean {
   const { not } = schema
   return not === true || (isRecord(not) && !hasKeys(not)) || isNoValue(schema)
+}
+
+/** Declared properties by name, in order; a property may have several schemas, which all apply. */
+export function propertiesOf({ layers }: Flat): ReadonlyMap<string, readonly Part[]> {
+  const byName = new Map<string, Part[]>()
+  for (const { schema, scope } of layers) {
+    const { properties } = schema
+    if (!isRecord(properties)) continue
+    for (const [name, property] of Object.entries(properties)) {
+      addToList(byName, name, { schema: property, scope })
+    }
+  }
+  return byName
+}
+
+/** Names that an object must have. */
+export function requiredOf({ layers }: Flat): ReadonlySet<string> {
+  return new Set(layers.flatMap(({ schema }) => listOf(schema["required"]).map(String)))
 }

@@ -1,7 +1,6 @@
 import { isRecord } from "../../internal/guards.ts"
-import { isNoValue, JSON_TYPES, setOwn } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
-import { ANNOTATIONS, keywordShape } from "../keywords.ts"
+import { isNoValue, JSON_TYPES, type JsonSchema, setOwn } from "../json.ts"
+import { ANNOTATIONS, mapSubschemas } from "../keywords.ts"
 import { resolveRef } from "./resolve-ref.ts"
 
 /** A schema as plain JSON: no symbols, no getters, no types that JSON does not have. */
@@ -45,15 +44,7 @@ export function mapSchemas(
   const inner = (value: unknown): unknown =>
     isRecord(value) && isWithin(value) ? mapSchemas(value, change, isWithin) : value
   for (const [keyword, value] of Object.entries(change(schema))) {
-    const shape = keywordShape(keyword)
-    let mapped: unknown = value
-    if ((shape === "map" || shape === "dependencies") && isRecord(value)) {
-      const members: Record<string, unknown> = {}
-      for (const [key, member] of Object.entries(value)) setOwn(members, key, inner(member))
-      mapped = members
-    } else if (shape !== "data" && Array.isArray(value)) mapped = value.map(inner)
-    else if (shape === "single" || shape === "items") mapped = inner(value)
-    setOwn(out, keyword, mapped)
+    setOwn(out, keyword, mapSubschemas(keyword, value, inner))
   }
   return out
 }
@@ -64,17 +55,11 @@ export function mayBeVoid(schema: JsonSchema): boolean {
   return isNoValue(schema) || (Array.isArray(anyOf) && anyOf.some(isNoValue))
 }
 
-/** Keywords that refuse nothing. */
-const WORDS: ReadonlySet<string> = new Set([
-  ...ANNOTATIONS,
-  "format",
-  "contentMediaType",
-  "contentEncoding",
-])
-
 /** Whether a schema refuses anything. */
 export function hasContent(schema: JsonSchema): boolean {
-  return Object.keys(schema).some((keyword) => !WORDS.has(keyword) && !keyword.startsWith("x-"))
+  const refusesNothing = (keyword: string): boolean =>
+    ANNOTATIONS.has(keyword) || keyword === "format" || keyword.startsWith("x-")
+  return !Object.keys(schema).every(refusesNothing)
 }
 
 function isObjectOnly(schema: unknown, root: JsonSchema, depth: number): boolean {

@@ -1,8 +1,7 @@
 import { percentDecoded } from "../../internal/percent.ts"
 import { valueAt } from "../../internal/pointer.ts"
 import { isObject, isRecord } from "../../internal/guards.ts"
-import { getOwn, pointerTokens } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
+import { getOwn, type JsonSchema, pointerTokens } from "../json.ts"
 
 /** The scope of a schema's references. */
 export interface Scope {

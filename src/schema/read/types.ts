@@ -1,8 +1,6 @@
 import { isRecord } from "../../internal/guards.ts"
-import { hasKeys, jsonType, listOf } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
-import { flatten } from "./flatten.ts"
-import type { Flat, Union } from "./flatten.ts"
+import { hasKeys, type JsonSchema, jsonType, listOf } from "../json.ts"
+import { type Flat, flatten, type Union } from "./flatten.ts"
 import type { Part } from "./resolve-ref.ts"
 import { valuesOf } from "./values.ts"
 

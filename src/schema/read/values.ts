@@ -1,6 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
-import { listOf } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
+import { type JsonSchema, listOf } from "../json.ts"
 import type { Flat, Union } from "./flatten.ts"
 
 const WORDS = new Set(["title", "description", "type", "const", "enum", "$comment", "deprecated"])

@@ -1,10 +1,8 @@
 import { isRecord } from "../../internal/guards.ts"
 import { listOf } from "../json.ts"
-import { alternativesOf, flatten } from "./flatten.ts"
+import { alternativesOf, flatten, propertiesOf, requiredOf } from "./flatten.ts"
 import type { Flat, Layer } from "./flatten.ts"
-import { propertiesOf, requiredOf } from "./properties.ts"
-import { scopeOf } from "./resolve-ref.ts"
-import type { Part } from "./resolve-ref.ts"
+import { type Part, scopeOf } from "./resolve-ref.ts"
 import { typesOf } from "./types.ts"
 import { valuesOf } from "./values.ts"
 

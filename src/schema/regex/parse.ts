@@ -1,14 +1,6 @@
 // The grammar of regular expressions, which has many small productions.
-import {
-  type CharSet,
-  charSet,
-  complement,
-  DIGITS,
-  NOT_NEWLINE,
-  propertySet,
-  SPACE,
-  WORD,
-} from "./char-set.ts"
+import { charSet, complement, DIGITS, NOT_NEWLINE, propertySet, SPACE, WORD } from "./char-set.ts"
+import type { CharSet } from "./char-set.ts"
 
 /** A parsed regular expression. `text` is always written so that it is legal under the `u` flag. */
 export type RegexNode =

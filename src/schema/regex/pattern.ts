@@ -1,7 +1,7 @@
 import { quote, reasonOf } from "../../internal/message-text.ts"
 import { limitMessage } from "../issues.ts"
 import { ownRefinements } from "../prepare.ts"
-import { planMatch, safeRegExp } from "./safe-regexp.ts"
+import { planMatch, remembering, safeRegExp } from "./safe-regexp.ts"
 import type { Report } from "../diagnostics.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { childPointer, setOwn } from "../json.ts"
@@ -27,10 +27,6 @@ interface RefusedPattern {
 /** Texts of this length are checked against every pattern that gets no diagnostic. */
 const LONG_TEXT = 10_000
 
-/** The same patterns come again and again in one document, and screening costs more than the rest. */
-const cache = new Map<string, AdmittedPattern>()
-const CACHE_SIZE = 500
-
 /**
  * Makes a pattern fit for the compiler, which uses the `u` flag, and refuses those that may hang.
  *
@@ -40,12 +36,7 @@ export function admitPattern(pattern: string, maxLength: number): AdmittedPatter
   if (pattern.length > maxLength) {
     return { code: "bad-pattern", reason: `it is longer than ${maxLength} characters` }
   }
-  const cached = cache.get(pattern)
-  if (cached !== undefined) return cached
-  const admitted = examine(pattern)
-  if (cache.size >= CACHE_SIZE) cache.clear()
-  cache.set(pattern, admitted)
-  return admitted
+  return examine(pattern)
 }
 
 /** Admits `pattern` and the keys of `patternProperties` of one schema, dropping those that cannot run. */
@@ -102,7 +93,7 @@ export function admitPatterns(
  */
 const PLAIN = /^\^(?:[A-Za-z0-9_/ :@,=&%#~-]|\[\^\/\]\+(?=\/|\$?$))*\$?$/
 
-function examine(pattern: string): AdmittedPattern {
+const examine = remembering((pattern: string): AdmittedPattern => {
   if (PLAIN.test(pattern)) return { pattern }
   let node: RegexNode
   let text = pattern
@@ -128,7 +119,7 @@ function examine(pattern: string): AdmittedPattern {
     }
   }
   return { pattern: text, ...(plan.limit < LONG_TEXT && { limit: plan.limit }) }
-}
+})
 
 /** Checks a pattern beside the keywords: other validators, which read the schema, would hang on it. */
 function refine(schema: Record<string, unknown>, pattern: string, regexp: RegExp): void {

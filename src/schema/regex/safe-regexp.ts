@@ -32,8 +32,21 @@ export const MAX_WORK = 4_000_000
 /** Maximum number of sets with `\p{…}` in one program: the native engine tests each character against them. */
 const MAX_PROPERTIES = 4
 
-const plans = new Map<string, MatchPlan | undefined>()
 const CACHE_SIZE = 500
+
+/** Remembers what was made of a few hundred patterns: the same ones come again and again in one document. */
+export function remembering<TMade>(
+  make: (source: string, node?: RegexNode) => TMade,
+): (source: string, node?: RegexNode) => TMade {
+  const cache = new Map<string, TMade>()
+  return (source, node) => {
+    if (cache.has(source)) return cache.get(source) as TMade
+    if (cache.size >= CACHE_SIZE) cache.clear()
+    const made = make(source, node)
+    cache.set(source, made)
+    return made
+  }
+}
 
 /**
  * Decides how a pattern is matched; `undefined` when even short texts may take too long.
@@ -41,41 +54,26 @@ const CACHE_SIZE = 500
  * The native engine runs what is proven linear for it, and everything else on texts so short that it cannot matter.
  * Longer texts go to the automaton, which cannot run look-around and back-references: those are not checked.
  */
-export function planMatch(
-  source: string,
-  node: RegexNode = parseRegex(source),
-): MatchPlan | undefined {
-  if (plans.has(source)) return plans.get(source)
-  if (plans.size >= CACHE_SIZE) plans.clear()
-  const plan = makePlan(node)
-  plans.set(source, plan)
-  return plan
-}
+export const planMatch: (source: string, node?: RegexNode) => MatchPlan | undefined = remembering(
+  (source, node) => makePlan(node ?? parseRegex(source)),
+)
 
 /** Whether the native engine matches a pattern in linear time. */
 export function isNative(source: string): boolean {
   return planMatch(source)?.native === Infinity
 }
 
-const cache = new Map<string, RegExp>()
-
 /**
  * A regular expression, with the `u` flag, that takes time linear in its text whatever the pattern.
  *
  * Takes a pattern that was admitted (see pattern.ts). Those that the native engine matches in linear time are plain ones.
  */
-export function safeRegExp(source: string): RegExp {
-  const cached = cache.get(source)
-  if (cached !== undefined) return cached
+export const safeRegExp: (source: string) => RegExp = remembering((source) => {
   const plan = planMatch(source)
-  const regexp =
-    plan?.native === Infinity
-      ? new RegExp(source, "u")
-      : new SafeRegExp(source, plan ?? { native: 0, program: undefined, limit: 0 })
-  if (cache.size >= CACHE_SIZE) cache.clear()
-  cache.set(source, regexp)
-  return regexp
-}
+  return plan?.native === Infinity
+    ? new RegExp(source, "u")
+    : new SafeRegExp(source, plan ?? { native: 0, program: undefined, limit: 0 })
+})
 
 /** Whether a text matches; `undefined` when it is too long for the pattern to be checked. */
 export function matches(regexp: RegExp, text: string): boolean | undefined {

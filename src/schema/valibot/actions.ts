@@ -1,5 +1,4 @@
 import { isRecord, isString } from "../../internal/guards.ts"
-import { type Json, unsupported, type ValibotNode } from "./node.ts"
 
 const FORMATS: Readonly<Record<string, string>> = {
   email: "email",
@@ -27,20 +26,15 @@ const NUMBERS: Readonly<Record<string, readonly string[]>> = {
   max_entries: ["maxProperties"],
 }
 
-/** The result type of a transformation, where its name implies one; a string stays a string. */
+/** Transformations whose result is a string. */
+const TO_TEXT: ReadonlySet<string> = new Set([
+  ...["trim", "trim_start", "trim_end", "normalize", "to_lower_case", "to_upper_case"],
+  ...["to_camel_case", "to_kebab_case", "to_pascal_case", "to_snake_case", "to_string"],
+  "stringify_json",
+])
+
+/** The result type of other transformations, where their names imply one. */
 const RESULTS: Readonly<Record<string, Json>> = {
-  trim: { type: "string" },
-  trim_start: { type: "string" },
-  trim_end: { type: "string" },
-  normalize: { type: "string" },
-  to_lower_case: { type: "string" },
-  to_upper_case: { type: "string" },
-  to_camel_case: { type: "string" },
-  to_kebab_case: { type: "string" },
-  to_pascal_case: { type: "string" },
-  to_snake_case: { type: "string" },
-  to_string: { type: "string" },
-  stringify_json: { type: "string" },
   to_number: { type: "number" },
   to_boolean: { type: "boolean" },
   parse_boolean: { type: "boolean" },
@@ -94,6 +88,7 @@ function transformed(json: Json, action: ValibotNode): Json {
     case "to_max_value":
       return { ...words, ...(type === undefined ? undefined : { type }) }
   }
+  if (TO_TEXT.has(action.type)) return { ...words, type: "string" }
   if (!Object.hasOwn(RESULTS, action.type)) throw unsupported(action)
   return { ...words, ...RESULTS[action.type] }
 }
@@ -186,4 +181,29 @@ function narrowed(json: Json, more: Json): Json {
 
 function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
+}
+
+/** The input or the output of a schema. */
+export type Side = "input" | "output"
+
+/** A JSON Schema under construction. */
+export type Json = Record<string, unknown>
+
+/** A schema or an action of Valibot, by its structure: nothing here needs Valibot. */
+export interface ValibotNode {
+  readonly kind: string
+  readonly type: string
+  readonly [key: string]: unknown
+}
+
+/** Whether a value is a schema of Valibot as it comes from `v.object()` and the like. */
+export function isValibotSchema(value: unknown): value is ValibotNode {
+  return isRecord(value) && value["kind"] === "schema" && typeof value["type"] === "string"
+}
+
+/** The error for a schema without a JSON Schema form. */
+export function unsupported(node: ValibotNode, what = ""): TypeError {
+  return new TypeError(
+    `Valibot's "${node.type}"${what} has no JSON Schema form. Use a type that JSON has, or describe the wire form with toStandardJsonSchema() from "@valibot/to-json-schema".`,
+  )
 }

@@ -1,6 +1,7 @@
 import { isRecord } from "../../internal/guards.ts"
 import { listOf, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
+import { IN_PLACE } from "../../schema/keywords.ts"
 import { ownValues } from "../../schema/read/values.ts"
 
 /** One object schema in place of several, and a note about what it no longer expresses. */
@@ -18,17 +19,8 @@ interface Shape {
 
 /** Keywords at the root that add properties. */
 const FOLDED: ReadonlySet<string> = new Set([
-  "anyOf",
-  "oneOf",
-  "allOf",
-  "not",
-  "if",
-  "then",
-  "else",
-  "dependentSchemas",
-  "dependentRequired",
-  "properties",
-  "required",
+  ...IN_PLACE,
+  ...["dependentRequired", "properties", "required"],
 ])
 
 const MAX_DEPTH = 16

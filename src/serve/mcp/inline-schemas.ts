@@ -1,7 +1,7 @@
 import { isRecord } from "../../internal/guards.ts"
 import { listOf, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
-import { keywordShape } from "../../schema/keywords.ts"
+import { ADDRESSES, keywordShape } from "../../schema/keywords.ts"
 import { resolveRef } from "../../schema/read/resolve-ref.ts"
 
 /** Maximum number of inlined schemas; beyond it only outlines are written. */
@@ -9,17 +9,8 @@ const MAX_NODES = 1000
 
 /** Keywords that are useless for a model, refused by some clients, or meaningless without references. */
 const DROPPED: ReadonlySet<string> = new Set([
-  "$schema",
-  "$id",
-  "$anchor",
-  "$dynamicAnchor",
-  "$dynamicRef",
-  "$comment",
-  "$vocabulary",
-  "$defs",
-  "definitions",
-  "unevaluatedProperties",
-  "unevaluatedItems",
+  ...ADDRESSES,
+  ...["$dynamicRef", "$comment", "$vocabulary", "unevaluatedProperties", "unevaluatedItems"],
 ])
 
 interface Walk {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../schema/json.ts"
-import { limitsOf } from "../../schema/read/constraints.ts"
+import { limitsOf } from "../../schema/read/facts.ts"
 import { mapSchemas } from "../../schema/read/plain-schema.ts"
 import { withoutHiddenText } from "../../mcp/hidden-text.ts"
 

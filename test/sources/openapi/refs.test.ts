@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
+import { compileSchema } from "../../../src/schema/compiled.ts"
 import { importOne, openapi, sent, swagger } from "./recorder.ts"
 import type { Raw } from "./recorder.ts"
 
@@ -212,5 +213,24 @@ describe("a broken reference costs only what it stands for", () => {
       },
       expect.objectContaining({ path: "/z", status: "skipped" }),
     ])
+  })
+})
+
+describe("a schema that refers to itself for the same value", () => {
+  test.each([
+    ["allOf", { allOf: [{ $ref: "#/components/schemas/Loop" }] }],
+    ["dependentSchemas", { dependentSchemas: { a: { $ref: "#/components/schemas/Loop" } } }],
+  ])("under %s accepts anything there, and the report says so", (_, loop) => {
+    const schema = { $ref: "#/components/schemas/Loop" }
+    const body = { required: true, content: { "application/json": { schema } } }
+    const spec = openapi(
+      { "/x": { post: { operationId: "op", requestBody: body, ...OK } } },
+      { openapi: "3.1.0", components: { schemas: { Loop: { type: "object", ...loop } } } },
+    )
+    const operations = FromOpenAPI(spec, { namespace: "api" })
+    const compiled = compileSchema(operations[0]!.inputSchema)
+
+    expect(compiled.check({ body: { a: 1 } })).toBe(true)
+    expect(JSON.stringify(operations.report)).toContain("leads back to itself")
   })
 })

@@ -1,6 +1,5 @@
 import { isRecord } from "../../../../src/internal/guards.ts"
-import { flatten } from "../../../../src/schema/read/flatten.ts"
-import { propertiesOf } from "../../../../src/schema/read/properties.ts"
+import { flatten, propertiesOf } from "../../../../src/schema/read/flatten.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
 import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
 import { choicesOf, typesOf } from "../../../../src/schema/read/types.ts"

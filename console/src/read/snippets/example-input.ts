@@ -1,9 +1,8 @@
 import type { OperationSpec } from "../../api/model.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { getOwn, setOwn } from "../../../../src/schema/json.ts"
-import { flatten } from "../../../../src/schema/read/flatten.ts"
+import { flatten, requiredOf } from "../../../../src/schema/read/flatten.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
-import { requiredOf } from "../../../../src/schema/read/properties.ts"
 import { sampleOf } from "./sample.ts"
 
 const MAX_EXAMPLES = 20

@@ -3,9 +3,13 @@
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { listOf, setOwn } from "../../../../src/schema/json.ts"
 import type { JsonSchema } from "../../../../src/schema/json.ts"
-import { alternativesOf, flatten } from "../../../../src/schema/read/flatten.ts"
+import {
+  alternativesOf,
+  flatten,
+  propertiesOf,
+  requiredOf,
+} from "../../../../src/schema/read/flatten.ts"
 import type { Flat } from "../../../../src/schema/read/flatten.ts"
-import { propertiesOf, requiredOf } from "../../../../src/schema/read/properties.ts"
 import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
 import { typesOf } from "../../../../src/schema/read/types.ts"
 import { valuesOf } from "../../../../src/schema/read/values.ts"

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { checkedAnswer } from "../../../core/checked-answer.ts"
+import { checkedAnswer } from "../../../core/input-requests.ts"
 import { CallError, isCallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { capabilityRequired, isCapabilityRequired } from "../../../mcp/errors.ts"

@@ -1,6 +1,5 @@
-import { changedError } from "../../../core/error-marks.ts"
+import { changedError, outwardOf, setOutward } from "../../../core/error-marks.ts"
 import type { CallError } from "../../../core/errors.ts"
-import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redact, redactText } from "../../../internal/redact.ts"
 import { memberOf } from "./framed-transport.ts"

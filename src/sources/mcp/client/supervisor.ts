@@ -1,6 +1,6 @@
 import { CallError, isCallError } from "../../../core/errors.ts"
 import type { CallErrorOptions } from "../../../core/errors.ts"
-import { outwardOf, setOutward } from "../../../core/outward-error.ts"
+import { outwardOf, setOutward } from "../../../core/error-marks.ts"
 import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"

@@ -2,6 +2,7 @@
 import { quote } from "../../../internal/message-text.ts"
 import { isRecord, isStrings } from "../../../internal/guards.ts"
 import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
+import { IN_PLACE } from "../../../schema/keywords.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
 import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
 import type { OpenAPIDocument, Raw, SourceFile } from "../document.ts"
@@ -13,7 +14,7 @@ import { discriminatorOf, namesOf } from "./discriminator.ts"
 import type { Subtype, Subtypes } from "./discriminator.ts"
 import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
-import { IN_PLACE, keywordKind } from "./keywords.ts"
+import { keywordKind } from "./keywords.ts"
 import { exclusive, isBinary, isNullable, isNumber, loosen, orNull } from "./lower.ts"
 import { conflictOf } from "./unsatisfiable.ts"
 import type { SchemaNode, View } from "./model.ts"
@@ -195,7 +196,7 @@ export class Walk {
           if (isRecord(value)) hidden = this.#properties(value, draft, hidden)
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
-        case "required":
+        case "names":
           if (!Array.isArray(value)) {
             draft.drop(keyword)
             if (typeof value !== "boolean") this.#malformed(keyword, value, "a list of names")
@@ -204,7 +205,7 @@ export class Walk {
         case "items":
           this.#items(raw, value, draft)
           break
-        case "schema":
+        case "single":
           if (isSchema(value)) {
             const noted = this.notes.length
             draft.set(keyword, this.#at(keyword, value, inPlace && IN_PLACE.has(keyword)))
@@ -223,10 +224,10 @@ export class Walk {
           } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
           break
         case "map":
-          if (isRecord(value)) draft.set(keyword, this.#map(keyword, value))
+          if (isRecord(value)) draft.set(keyword, this.#map(keyword, value, inPlace))
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
-        case "enum":
+        case "values":
           if (!Array.isArray(value) || value.length === 0) {
             draft.drop(this.#malformed(keyword, value, "a list of one or more values"))
           } else if (isTooDeepToPrint(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
@@ -243,6 +244,7 @@ export class Walk {
           if (!Array.isArray(value) || isTooDeepToPrint(value)) draft.drop(keyword)
           break
         case "number":
+        case "positive":
           if (!isNumber(value) || (keyword === "multipleOf" && value <= 0)) {
             draft.drop(this.#malformed(keyword, value, "a number"))
           }
@@ -275,7 +277,7 @@ export class Walk {
           if (isRecord(value)) patterns = value
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
-        case "dependentRequired":
+        case "namesByName":
           if (!isRecord(value) || !Object.values(value).every(isStrings)) {
             draft.drop(this.#malformed(keyword, value, "an object of lists of names"))
           }
@@ -446,10 +448,11 @@ export class Walk {
     return out ?? value
   }
 
-  #map(keyword: string, value: Raw): Raw {
+  #map(keyword: string, value: Raw, inPlace: boolean): Raw {
     const draft = new Draft(value)
+    const isSame = inPlace && IN_PLACE.has(keyword)
     this.#trail.push(keyword)
-    for (const key of Object.keys(value)) draft.set(key, this.#at(key, value[key], false))
+    for (const key of Object.keys(value)) draft.set(key, this.#at(key, value[key], isSame))
     this.#trail.pop()
     return draft.finish()
   }

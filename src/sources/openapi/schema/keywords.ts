@@ -1,72 +1,50 @@
-import { each } from "../../../schema/keywords.ts"
+import { type Keyword, type KeywordForm, KEYWORDS } from "../../../schema/keywords.ts"
 
-/** How a keyword of a schema is converted. */
+/** How a keyword of a schema is converted: by where its subschemas are, by its form, or in a way of its own. */
 export type KeywordKind =
-  | "schema"
-  | "list"
-  | "map"
-  | "items"
-  | "number"
-  | "count"
-  | "text"
-  | "flag"
-  | "data"
-  | "type"
-  | "required"
-  | "enum"
-  | "pattern"
-  | "patternProperties"
-  | "properties"
-  | "example"
-  | "examples"
-  | "limit"
-  | "nullable"
-  | "dependentRequired"
-  | "format"
-  | "skip"
+  | Exclude<NonNullable<Keyword["holds"]>, "dependencies">
+  | KeywordForm
+  | OwnKind
 
-const KINDS = new Map<string, KeywordKind>([
-  ["type", "type"],
-  ["properties", "properties"],
-  ["description", "text"],
-  ["items", "items"],
-  ["required", "required"],
-  ["enum", "enum"],
-  ["format", "format"],
-  ["title", "text"],
-  ["nullable", "nullable"],
-  ["x-nullable", "nullable"],
-  ["example", "example"],
-  ["examples", "examples"],
-  ["default", "data"],
-  ["const", "data"],
-  ["discriminator", "data"],
-  ["pattern", "pattern"],
-  ["patternProperties", "patternProperties"],
-  ["exclusiveMinimum", "limit"],
-  ["exclusiveMaximum", "limit"],
-  ["dependentRequired", "dependentRequired"],
-  ...each("text", ["contentEncoding", "contentMediaType"]),
-  ...each("flag", ["readOnly", "writeOnly", "deprecated", "uniqueItems"]),
-  ...each("number", ["minimum", "maximum", "multipleOf"]),
-  ...each("count", ["minLength", "maxLength", "minItems", "maxItems", "minProperties"]),
-  ...each("count", ["maxProperties", "minContains", "maxContains"]),
-  ...each("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
-  ...each("map", ["dependentSchemas"]),
-  ...each("schema", ["additionalProperties", "not", "if", "then", "else", "contains"]),
-  ...each("schema", ["propertyNames", "unevaluatedProperties", "unevaluatedItems"]),
-  // Definitions are reached through references; the others do not affect values.
-  ...each("skip", ["$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "$id", "id"]),
-  ...each("skip", ["$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$comment"]),
-  ...each("skip", ["$vocabulary", "xml", "externalDocs", "contentSchema", "additionalItems"]),
-])
+type OwnKind =
+  | ("properties" | "patternProperties" | "pattern" | "format" | "limit")
+  | ("nullable" | "example" | "examples" | "skip")
 
-/** Keywords whose subschemas apply to the same value as the schema itself. */
-export const IN_PLACE: ReadonlySet<string> = new Set([
-  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
+const OWN_KINDS: Readonly<Record<string, KeywordKind>> = {
+  properties: "properties",
+  patternProperties: "patternProperties",
+  pattern: "pattern",
+  format: "format",
+  exclusiveMinimum: "limit",
+  exclusiveMaximum: "limit",
+  nullable: "nullable",
+  "x-nullable": "nullable",
+  example: "example",
+  examples: "examples",
+  discriminator: "data",
+  // These do not affect values.
+  $comment: "skip",
+  $vocabulary: "skip",
+  $recursiveRef: "skip",
+  $recursiveAnchor: "skip",
+  id: "skip",
+  xml: "skip",
+  externalDocs: "skip",
+  contentSchema: "skip",
+}
+
+const KINDS: ReadonlyMap<string, KeywordKind> = new Map([
+  ...Array.from(KEYWORDS, ([keyword, row]) => [keyword, kindOf(row)] as const),
+  ...Object.entries(OWN_KINDS),
 ])
 
 /** How a keyword is converted; `undefined` for unknown ones. */
 export function keywordKind(keyword: string): KeywordKind | undefined {
   return KINDS.get(keyword)
+}
+
+/** Definitions are reached through references. */
+function kindOf({ kind, holds, form = "data" }: Keyword): KeywordKind {
+  const isConverted = kind === "assertion" || kind === "annotation"
+  return isConverted && holds !== "dependencies" ? (holds ?? form) : "skip"
 }

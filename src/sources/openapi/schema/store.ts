@@ -1,5 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
+import { eachSubschema, IN_PLACE } from "../../../schema/keywords.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../note.ts"
@@ -9,7 +10,6 @@ import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
 import { Subtypes } from "./discriminator.ts"
 import { Definition } from "./definition.ts"
 import type { Closure, Converted } from "./definition.ts"
-import { IN_PLACE } from "./keywords.ts"
 import { onlyRef } from "./lower.ts"
 import { isUnchanged } from "./unchanged.ts"
 
@@ -207,13 +207,8 @@ export class SchemaStore implements ConversionContext {
       const place = this.document.lookUp(ref, file)
       if (!isBroken(place)) visit(this.#at(place))
     }
-    for (const keyword of IN_PLACE) {
-      const value = schema[keyword]
-      if (value === undefined) continue
-      for (const member of Array.isArray(value) ? (value as unknown[]) : [value]) {
-        this.#eachInPlace(member, file, depth + 1, visit)
-      }
-    }
+    const visitPart = (part: unknown): void => this.#eachInPlace(part, file, depth + 1, visit)
+    eachSubschema(schema, visitPart, IN_PLACE)
   }
 }
 

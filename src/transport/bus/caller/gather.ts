@@ -1,5 +1,5 @@
 import type { CallErrorEvent, CallEvent, CallRequestedEvent } from "../../../core/events.ts"
-import { errorEvent } from "../../../core/error-event.ts"
+import { errorEvent } from "../../../core/error-marks.ts"
 import type { CallError } from "../../../core/errors.ts"
 import { DeadlineTimer } from "../../../internal/deadline-timer.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"

@@ -1,5 +1,5 @@
 import type { CallError } from "../../../core/errors.ts"
-import { errorEvent } from "../../../core/error-event.ts"
+import { errorEvent } from "../../../core/error-marks.ts"
 import type { TransportReceiver } from "../../../protocol/transport.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { CallerPeer } from "./callers.ts"

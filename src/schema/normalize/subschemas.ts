@@ -1,53 +1,5 @@
 import { isRecord, stringsOf } from "../../internal/guards.ts"
-import { hasKeys, isSchema } from "../json.ts"
-import type { JsonSchema } from "../json.ts"
-import { Links } from "../refs.ts"
-import type { RefKeyword } from "../refs.ts"
-import { definitionsOf, type DefinitionSource } from "../trusted-schemas.ts"
-
-const DEFINITIONS = "#/$defs/"
-
-/**
- * Follows the references of one schema document.
- *
- * `undefined` means that the target is uncertain: it does not exist, or depends on how the schema was entered
- * (`$dynamicRef` with several anchors).
- */
-export class References {
-  readonly #root: JsonSchema
-  #links: Links | undefined
-  /** The definitions of an adopted schema, whose references all lead there: nothing has to be indexed. */
-  readonly #definitions: DefinitionSource | undefined
-
-  constructor(root: JsonSchema) {
-    this.#root = root
-    this.#definitions = definitionsOf(root)
-  }
-
-  /** The schemas that `schema` refers to; `undefined` when one of them is not certain. */
-  of(schema: JsonSchema): readonly Subschema[] | undefined {
-    const targets: Subschema[] = []
-    if (schema["$recursiveRef"] !== undefined) return undefined
-    for (const keyword of ["$ref", "$dynamicRef"] as const) {
-      const ref = schema[keyword]
-      if (ref === undefined) continue
-      const target = typeof ref === "string" ? this.#follow(schema, keyword, ref) : undefined
-      if (target === undefined) return undefined
-      targets.push(target)
-    }
-    return targets
-  }
-
-  #follow(schema: JsonSchema, keyword: RefKeyword, ref: string): Subschema | undefined {
-    if (this.#definitions !== undefined) {
-      const definition = this.#definitions.get(ref.slice(DEFINITIONS.length))
-      return isSchema(definition) ? definition : undefined
-    }
-    const links = (this.#links ??= new Links(this.#root))
-    const isOverridable = keyword === "$dynamicRef" && links.dynamicName(schema) !== undefined
-    return isOverridable ? undefined : links.find(schema, keyword)
-  }
-}
+import { hasKeys, isSchema, type JsonSchema } from "../json.ts"
 
 /** A schema as it appears inside another one. */
 export type Subschema = JsonSchema | boolean
