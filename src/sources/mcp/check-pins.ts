@@ -1,7 +1,6 @@
 import { CallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
-import { diffOf, diffText } from "./definition-diff.ts"
-import type { DefinitionChange } from "./definition-diff.ts"
+import { diffOf, diffText, type DefinitionChange } from "./definition-diff.ts"
 import { fingerprintOf, pinnedPart } from "./fingerprint.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { PinPolicy, PinQuestion, PinnedTool, Pins } from "./pins.ts"

@@ -4,8 +4,7 @@ import { CallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import type { DefinitionChange } from "./definition-diff.ts"
-import { fingerprintOf } from "./fingerprint.ts"
-import type { PinnedDefinition } from "./fingerprint.ts"
+import { fingerprintOf, type PinnedDefinition } from "./fingerprint.ts"
 
 /** The accepted definition of a tool. */
 export interface PinnedTool {

@@ -1,5 +1,4 @@
-import { lazyOperation } from "../../core/lazy-operation.ts"
-import type { LazyOperation, LazyParts } from "../../core/lazy-operation.ts"
+import { lazyOperation, type LazyOperation, type LazyParts } from "../../core/lazy-operation.ts"
 import type { MCPOrigin } from "../../mcp/model.ts"
 import type { OperationServer } from "./tool-operation.ts"
 

@@ -10,8 +10,7 @@ import type { MCPResourceDefinition } from "../../mcp/model.ts"
 import { distinctNames } from "../../mcp/names.ts"
 import { plainOperation } from "./plain-operation.ts"
 import type { OperationServer } from "./tool-operation.ts"
-import { parseUriTemplate } from "./uri-template.ts"
-import type { TemplateValue, UriTemplate } from "./uri-template.ts"
+import { parseUriTemplate, type TemplateValue, type UriTemplate } from "./uri-template.ts"
 
 /** Dependencies of resource operations. */
 export interface ResourceOperationOptions {

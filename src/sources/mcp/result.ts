@@ -1,8 +1,7 @@
 import { mcpEnvelope } from "../../core/envelope.ts"
 import type { MCPContentBlock, MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { mapBlocks } from "../../mcp/content.ts"
-import type { MappedBlocks } from "../../mcp/content.ts"
+import { mapBlocks, type MappedBlocks } from "../../mcp/content.ts"
 import type { MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
 import type { MCPPeer } from "./client/model.ts"
 

@@ -1,6 +1,5 @@
 import type { TSchema } from "typebox"
-import { lazyOperation } from "../../core/lazy-operation.ts"
-import type { LazyOperation, LazyParts } from "../../core/lazy-operation.ts"
+import { lazyOperation, type LazyOperation, type LazyParts } from "../../core/lazy-operation.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { OperationAnnotations, OperationType } from "../../core/types.ts"
 import type { OperationHandler } from "../../core/handler.ts"
@@ -9,8 +8,7 @@ import { fingerprintOf } from "./fingerprint.ts"
 import { hiddenTextOf } from "../../mcp/hidden-text.ts"
 import type { MCPHiddenText, MCPOrigin, MCPToolDefinition } from "../../mcp/model.ts"
 import { operationName } from "../../mcp/names.ts"
-import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts"
-import type { MappedSchema } from "./tool-schemas.ts"
+import { inputSchemaOf, outputSchemaOf, type MappedSchema } from "./tool-schemas.ts"
 
 export { readTool } from "./read-tool.ts"
 

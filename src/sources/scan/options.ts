@@ -1,5 +1,4 @@
-import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import { consoleLogger } from "../../internal/logger.ts"
 import { quote } from "../../internal/message-text.ts"
 import { isObject } from "../../internal/guards.ts"

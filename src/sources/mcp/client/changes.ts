@@ -2,7 +2,7 @@ import type { Clock } from "../../../internal/platform.ts"
 import { setRef } from "../../../internal/defer.ts"
 import { backOff } from "../../../internal/back-off.ts"
 import { pause } from "../../../internal/wait.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import type { MCPListKind } from "./model.ts"
 import type { Session } from "./session.ts"
 

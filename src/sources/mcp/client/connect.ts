@@ -1,13 +1,11 @@
-import { validateOptions } from "../../../internal/options.ts"
-import type { OptionsSchema } from "../../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../../internal/options.ts"
 import { MCP_FIELDS } from "../config-fields.ts"
 import { resolveServer } from "../config-resolve.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { memoryPins } from "../pins.ts"
 import { createConnection } from "./connection.ts"
 import type { MCPLogReader } from "./log-lines.ts"
-import { disabledServer, openWrapper, Wrapper } from "./wrapper.ts"
-import type { MCPClientWrapper } from "./wrapper.ts"
+import { disabledServer, openWrapper, Wrapper, type MCPClientWrapper } from "./wrapper.ts"
 
 /** Options of `createMCPClient` besides the configuration. */
 export interface CreateMCPClientOptions {

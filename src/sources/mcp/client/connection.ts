@@ -5,7 +5,7 @@ import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import type { MCPLogReader } from "./log-lines.ts"
 import { Semaphore } from "./semaphore.ts"
 import type {
@@ -18,8 +18,7 @@ import type {
 } from "./model.ts"
 import { LISTS, listAll, withoutBadHeaders } from "./paging.ts"
 import { RequestTimeout } from "./request-timeout.ts"
-import { timeoutFor, runCall, sendWithin } from "./requests.ts"
-import type { CallRequest, RequestHost } from "./requests.ts"
+import { timeoutFor, runCall, sendWithin, type CallRequest, type RequestHost } from "./requests.ts"
 import { Supervisor } from "./supervisor.ts"
 import { Listeners } from "../../../internal/listeners.ts"
 

@@ -4,7 +4,7 @@ import { CallError, isCallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { capabilityRequired, isCapabilityRequired } from "../../../mcp/errors.ts"
 import type { InputRequest, InputResponse } from "../../../core/types.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 
 /** Answers the questions of one call. */
 export type RequestInput = (request: InputRequest) => Promise<InputResponse>

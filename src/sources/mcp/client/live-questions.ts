@@ -1,9 +1,8 @@
 import { isCapabilityRequired } from "../../../mcp/errors.ts"
 import type { ResolvedServer } from "../config.ts"
-import { rpcError } from "./failure.ts"
+import { rpcError, type SessionRequest } from "./running-request.ts"
 import { QUESTIONS, answerQuestion } from "./input.ts"
 import type { LogLines } from "./log-lines.ts"
-import type { SessionRequest } from "./running-request.ts"
 import type { ClientLike } from "./sdk.ts"
 
 /** The only one of several calls: what a server sends in between does not say which call it belongs to. */

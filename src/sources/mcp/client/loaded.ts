@@ -1,7 +1,6 @@
 import { CallError } from "../../../core/errors.ts"
 import type { MCPClientConfig } from "../config.ts"
-import { disabledStatus, failedStatus } from "./status.ts"
-import type { MCPServerStatus } from "./status.ts"
+import { disabledStatus, failedStatus, type MCPServerStatus } from "./status.ts"
 import type { MCPClientWrapper, Wrapper } from "./wrapper.ts"
 
 /** The connected servers, and the status of every requested one. */

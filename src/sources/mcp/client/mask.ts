@@ -3,7 +3,7 @@ import type { CallError } from "../../../core/errors.ts"
 import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redact, redactText } from "../../../internal/redact.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 
 const MAX_TRANSIENT = 200
 const MAX_DEPTH = 32

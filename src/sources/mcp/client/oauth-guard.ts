@@ -1,5 +1,5 @@
 import type { MCPHttpChannel, ResolvedServer } from "../config.ts"
-import type { Exchange } from "./framed-transport.ts"
+import type { RunningRequest } from "./running-request.ts"
 import { CallError } from "../../../core/errors.ts"
 import type { MCPAuthProvider } from "../transport-like.ts"
 
@@ -39,7 +39,7 @@ export interface HttpHost {
   readonly server: ResolvedServer
   readonly channel: MCPHttpChannel
   /** Finds a pending request. */
-  exchange(token: number): Exchange | undefined
+  exchange(token: number): RunningRequest | undefined
   /** Called when the shared response stream can no longer be read. */
   broken(error: CallError): void
   /** Receives values that must be masked. */

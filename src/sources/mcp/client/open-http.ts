@@ -8,12 +8,11 @@ import { retryAfterOf } from "../../../http-client/retry-after.ts"
 import type { ResolvedServer } from "../config.ts"
 import { capBody } from "./body-cap.ts"
 import { REQUEST_TOKEN_HEADER } from "./framed-transport.ts"
-import { guardOAuth } from "./oauth-guard.ts"
+import { guardOAuth, type HttpHost } from "./oauth-guard.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
 import type { SdkModule, TransportLike } from "./sdk.ts"
 import { isSecretName } from "../../../internal/secret-names.ts"
 import type { CredentialContext } from "../../../core/types.ts"
-import type { HttpHost } from "./oauth-guard.ts"
 
 /** Creates an HTTP transport without starting it. */
 export function makeHttp(sdk: SdkModule, kind: "http" | "sse", host: HttpHost): TransportLike {
@@ -43,7 +42,7 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
     const isEndpoint = isHome && (kind === "sse" || url.pathname === home.pathname)
     const signal = init?.signal ?? new AbortController().signal
     // Requests that open a session or list have no caller.
-    const caller = host.exchange(token)?.caller
+    const caller = host.exchange(token)?.request.caller
     const context = { identity: caller?.identity, operationId: caller?.operationId, signal }
     if (isHome) await addHeaders(headers, isEndpoint, host, context)
     else refusePrivate(url, host)

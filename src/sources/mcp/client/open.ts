@@ -1,15 +1,12 @@
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { CallError } from "../../../core/errors.ts"
 import { withOutput } from "../../../mcp/errors.ts"
-import type { MCPEra } from "../../../mcp/model.ts"
-import { MODERN_VERSION } from "../../../mcp/model.ts"
-import { firstAttempt, nextAttempt } from "./era.ts"
-import type { Attempt } from "./era.ts"
+import { MODERN_VERSION, type MCPEra } from "../../../mcp/model.ts"
+import { firstAttempt, nextAttempt, type Attempt } from "./era.ts"
 import { approveLaunch, makeChild } from "./open-child.ts"
 import { makeHttp } from "./open-http.ts"
 import type { TransportLike } from "./sdk.ts"
-import { Session } from "./session.ts"
-import type { SessionHost } from "./session.ts"
+import { Session, type SessionHost } from "./session.ts"
 
 /** Dependencies of opening a session. */
 export interface OpenHost extends SessionHost {
@@ -121,7 +118,7 @@ async function makeTransport(attempt: Attempt, host: OpenHost, isApproved: boole
       const transport = makeHttp(sdk, attempt.kind === "sse" ? "sse" : "http", {
         server,
         channel,
-        exchange: (token) => session?.frames.exchange(token),
+        exchange: (token) => session?.frames.pending.get(token),
         broken: (error) => session?.breakOff(error),
         secret: (value) => secrets.add(value),
       })

@@ -1,5 +1,5 @@
 import type { ResolvedServer } from "../config.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import { findHeaderIssue } from "./header-params.ts"
 import type { MCPList, MCPListKind, MCPPeer } from "./model.ts"
 

@@ -1,5 +1,4 @@
-import { idOf } from "../../../core/define.ts"
-import type { AnyOperation } from "../../../core/define.ts"
+import { idOf, type AnyOperation } from "../../../core/define.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { OperationSpec } from "../../../core/types.ts"

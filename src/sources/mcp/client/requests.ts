@@ -3,13 +3,12 @@ import type { ResolvedServer } from "../config.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { isUnreached } from "../../../mcp/errors.ts"
 import { statusOf } from "./era.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import type { Semaphore } from "./semaphore.ts"
 import type { MCPRequestOptions, RequestCaller } from "./model.ts"
 import { RequestTimeout } from "./request-timeout.ts"
 import { runRounds } from "./rounds.ts"
-import type { SessionRequest } from "./running-request.ts"
-import { RequestFailure } from "./failure.ts"
+import { RequestFailure, type SessionRequest } from "./running-request.ts"
 import type { Session } from "./session.ts"
 import type { Clock } from "../../../internal/platform.ts"
 
@@ -96,7 +95,6 @@ const SUBJECTS: Readonly<Record<SessionRequest["phase"], string>> = {
   call: "Tool",
   read: "Resource",
   prompt: "Prompt",
-  close: "Closing",
 }
 
 /**

@@ -1,8 +1,7 @@
 import { CallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
-import { memberOf } from "./framed-transport.ts"
-import { answerQuestion, isQuestion } from "./input.ts"
-import type { RequestInput } from "./input.ts"
+import { memberOf } from "./sdk.ts"
+import { answerQuestion, isQuestion, type RequestInput } from "./input.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
 
 /** Maximum number of rounds of questions in one call. */

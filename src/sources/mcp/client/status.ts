@@ -1,5 +1,4 @@
-import { isCallError } from "../../../core/errors.ts"
-import type { CallErrorJSON } from "../../../core/errors.ts"
+import { isCallError, type CallErrorJSON } from "../../../core/errors.ts"
 import { redactText } from "../../../internal/redact.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { reasonOf } from "../../../internal/message-text.ts"

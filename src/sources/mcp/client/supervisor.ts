@@ -1,5 +1,4 @@
-import { CallError, isCallError } from "../../../core/errors.ts"
-import type { CallErrorOptions } from "../../../core/errors.ts"
+import { CallError, isCallError, type CallErrorOptions } from "../../../core/errors.ts"
 import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
