@@ -1,6 +1,6 @@
 // The entry `@alkdev/operations/from-mcp`: operations of MCP servers.
 
-export { closeMCPClient, createMCPClient } from "./sources/mcp/client/connect.ts"
+export { closeMCPClient, createMCPClient } from "./sources/mcp/client/wrapper.ts"
 export { mapMCPContentBlocks } from "./mcp/content.ts"
 export { MCPClientLoader } from "./sources/mcp/client/loader.ts"
 export { mcpEnvelope } from "./core/envelope.ts"
@@ -32,8 +32,13 @@ export type {
   MCPTokenProvider,
   MCPTransportLike,
 } from "./sources/mcp/transport-like.ts"
-export type { CreateMCPClientOptions } from "./sources/mcp/client/connect.ts"
-export type { MCPCallOptions, MCPClient } from "./sources/mcp/client/client.ts"
+export type { CreateMCPClientOptions } from "./sources/mcp/client/wrapper.ts"
+export type {
+  MCPCallOptions,
+  MCPClient,
+  MCPClientWrapper,
+  MCPOperation,
+} from "./sources/mcp/client/client.ts"
 export type { MCPLoaded } from "./sources/mcp/client/loaded.ts"
 export type { MCPClientLoaderOptions } from "./sources/mcp/client/loader.ts"
 export type {
@@ -44,4 +49,3 @@ export type {
 } from "./sources/mcp/client/model.ts"
 export type { MCPToolsChange } from "./sources/mcp/client/refresh.ts"
 export type { MCPServerStatus } from "./sources/mcp/client/status.ts"
-export type { MCPClientWrapper, MCPOperation } from "./sources/mcp/client/wrapper.ts"

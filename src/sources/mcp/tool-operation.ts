@@ -10,8 +10,6 @@ import type { MCPHiddenText, MCPOrigin, MCPToolDefinition } from "../../mcp/mode
 import { operationName } from "../../mcp/names.ts"
 import { inputSchemaOf, outputSchemaOf, type MappedSchema } from "./tool-schemas.ts"
 
-export { readTool } from "./read-tool.ts"
-
 /** The parts of a server that its operations need. */
 export type OperationServer = Pick<
   ResolvedServer,

@@ -3,12 +3,10 @@ import { promptEnvelope, resourceEnvelope, type AnswerOrigin } from "../result.t
 import { resourceOperations } from "../resource-operation.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import type { ResolvedServer } from "../config.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
-import { OperationCache } from "./operation-cache.ts"
-import type { MCPConnection, MCPList, MCPListKind } from "./model.ts"
-import type { Section } from "./refresh.ts"
-import { readOptions } from "./run-tool.ts"
+import type { MCPList } from "./model.ts"
+import { Section } from "./section.ts"
+import { readOptions } from "./call-context.ts"
 import { systemClock } from "../../../internal/clock.ts"
 
 /**
@@ -16,34 +14,14 @@ import { systemClock } from "../../../internal/clock.ts"
  *
  * If listing them fails, the tools are not affected: the old entries stay, with a warning.
  */
-abstract class ExtraSection implements Section {
-  abstract readonly kinds: readonly MCPListKind[]
-  protected readonly server: ResolvedServer
-  protected readonly connection: MCPConnection
-  readonly #keeper = new OperationCache<{ readonly operation: LazyOperation }>()
-  #operations: readonly LazyOperation[] = []
-  #warnings: readonly string[] = []
-
-  constructor(server: ResolvedServer, connection: MCPConnection) {
-    this.server = server
-    this.connection = connection
-  }
-
-  get operations(): readonly LazyOperation[] {
-    return this.#operations
-  }
-
-  get warnings(): readonly string[] {
-    return this.#warnings
-  }
-
-  async update(): Promise<{ readonly ttlMs: number | undefined }> {
+abstract class ExtraSection extends Section {
+  override async update(): Promise<{ readonly ttlMs: number | undefined }> {
     const { server, connection, kinds } = this
     let lists: readonly MCPList[]
     try {
       lists = await Promise.all(kinds.map((kind) => connection.list(kind)))
     } catch (error) {
-      this.#warnings = [`The ${kinds[0]} could not be listed: ${reasonOf(error)}`]
+      this.warnings = [`The ${kinds[0]} could not be listed: ${reasonOf(error)}`]
       server.logger.warn(`The ${kinds[0]} of an MCP server could not be listed`, {
         server: server.name,
         error,
@@ -51,16 +29,13 @@ abstract class ExtraSection implements Section {
       return { ttlMs: undefined }
     }
     const warnings = lists.flatMap((list) => list.warnings)
-    const made = this.make(
-      lists.map(({ items }) => items),
-      (warning) => warnings.push(warning),
-    )
-    const kept = this.#keeper.update(
+    const items = lists.map((list) => list.items)
+    const made = this.make(items, (warning) => warnings.push(warning))
+    this.replace(
       made.map((operation) => ({ text: canonicalJson(operation), entry: { operation } })),
       (_, id) => warnings.push(`"${id}" exists twice; the first one is used.`),
     )
-    this.#operations = kept.map(({ operation }) => operation)
-    this.#warnings = warnings
+    this.warnings = warnings
     const lifetimes = lists.flatMap(({ ttlMs }) => ttlMs ?? [])
     return { ttlMs: lifetimes.length === 0 ? undefined : Math.min(...lifetimes) }
   }

@@ -3,7 +3,9 @@ import { setRef } from "../../../internal/defer.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
-import type { MCPConnection, MCPConnectionEvent, MCPListKind } from "./model.ts"
+import type { MCPConnection } from "./connection.ts"
+import type { MCPConnectionEvent } from "./model.ts"
+import type { Section } from "./section.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { backOff } from "../../../internal/back-off.ts"
 import { Listeners } from "../../../internal/listeners.ts"
@@ -13,16 +15,6 @@ export interface MCPToolsChange {
   readonly added: readonly LazyOperation[]
   readonly replaced: readonly LazyOperation[]
   readonly removed: readonly LazyOperation[]
-}
-
-/** The tools, resources or prompts of a server. */
-export interface Section {
-  /** The lists that it is made from. */
-  readonly kinds: readonly MCPListKind[]
-  readonly operations: readonly LazyOperation[]
-  readonly warnings: readonly string[]
-  /** Fetches the lists and applies them. When it rejects, nothing has changed. */
-  update(): Promise<{ readonly ttlMs: number | undefined }>
 }
 
 /** Minimum interval between refreshes caused by change notifications, in milliseconds. */

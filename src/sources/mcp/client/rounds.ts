@@ -1,7 +1,8 @@
 import { CallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { memberOf } from "./sdk.ts"
-import { answerQuestion, isQuestion, type RequestInput } from "./input.ts"
+import { answerQuestion, isQuestion } from "./input.ts"
+import type { RequestInput } from "./model.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
 
 /** Maximum number of rounds of questions in one call. */

@@ -1,8 +1,7 @@
 import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
 import type { ProgressUpdate } from "../../../core/types.ts"
-import type { RequestInput } from "./input.ts"
-import type { RequestCaller } from "./model.ts"
+import type { RequestCaller, RequestInput } from "./model.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
 import { memberOf } from "./sdk.ts"
 

@@ -16,8 +16,7 @@ import {
 } from "./running-request.ts"
 import { FramedTransport } from "./framed-transport.ts"
 import { paramHeaders } from "./header-params.ts"
-import { clientCapabilities } from "./input.ts"
-import { answerQuestions, onlyOf } from "./live-questions.ts"
+import { answerQuestions, clientCapabilities, onlyOf } from "./input.ts"
 import { LogLines, type MCPLogReader } from "./log-lines.ts"
 import type { Secrets } from "./mask.ts"
 import type { MCPPeer } from "./model.ts"
@@ -56,11 +55,7 @@ export class Session {
   /** Sent in `_meta` of each request in the modern era, which has no session. */
   #envelope: Readonly<Record<string, unknown>> | undefined
 
-  constructor(
-    transport: TransportLike,
-    negotiation: Readonly<Record<string, unknown>>,
-    host: SessionHost,
-  ) {
+  constructor(transport: TransportLike, negotiation: object, host: SessionHost) {
     const { server, sdk } = host
     this.#host = host
     this.#transport = transport

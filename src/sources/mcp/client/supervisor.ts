@@ -4,9 +4,8 @@ import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import { secretsOfChannel } from "./channel-secrets.ts"
 import type { MCPLogReader } from "./log-lines.ts"
-import { Secrets } from "./mask.ts"
+import { Secrets, secretsOfChannel } from "./mask.ts"
 import type { MCPConnectionStatus, MCPPeer } from "./model.ts"
 import { openSession } from "./open.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
@@ -21,9 +20,9 @@ export interface Supervised {
   readonly log?: MCPLogReader | undefined
   /** The server's era, if known. */
   readonly knownEra: MCPEra | undefined
-  opened(session: Session, isAgain: boolean): void
-  notified(method: string): void
-  lost(error: CallError): void
+  opened?(session: Session, isAgain: boolean): void
+  notified?(method: string): void
+  lost?(error: CallError): void
   /** The server could not be reached, by a request or when opening a session. */
   unreached?(error: CallError): void
 }
@@ -175,7 +174,7 @@ export class Supervisor {
       this.#peer = session.peer
       this.#era = session.peer.era
       this.#state = "ready"
-      this.#host.opened(session, this.#count++ > 0)
+      this.#host.opened?.(session, this.#count++ > 0)
       return session
     } catch (thrown) {
       const error = isCallError(thrown)
@@ -208,7 +207,7 @@ export class Supervisor {
           this.#latest = session
         },
         notified: (session, method) => {
-          if (session === this.#session) this.#host.notified(method)
+          if (session === this.#session) this.#host.notified?.(method)
         },
         lost: (session, error) => this.#lost(session, error),
       })
@@ -225,6 +224,6 @@ export class Supervisor {
     if (this.#ended.signal.aborted) return
     this.#state = "lost"
     if (this.#host.server.channel.kind === "stdio") this.#restarts.ended()
-    this.#host.lost(error)
+    this.#host.lost?.(error)
   }
 }

@@ -35,6 +35,8 @@ export function launched(child: ChildLike): Promise<void> {
   })
 }
 
+const OUT_OF_RESOURCES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"])
+
 /** The error for a program that did not start; says what to do. */
 export async function launchFailure(
   label: string,
@@ -60,17 +62,12 @@ export async function launchFailure(
       return fail(` (${code}): it may not be executed. Give it the permission, or run it by name.`)
     case "E2BIG":
       return fail(` (E2BIG): "args" and "env" are too large together. Make them smaller.`)
-    case "EAGAIN":
-    case "EMFILE":
-    case "ENFILE":
-    case "ENOMEM":
-      return fail(
-        ` (${code}): the system is out of resources. Close programs that you do not need.`,
-        true,
-      )
-    default:
-      return fail(`${code === undefined ? "" : ` (${code})`}. ${cureOfMissing(node, command)}`)
   }
+  if (code !== undefined && OUT_OF_RESOURCES.has(code)) {
+    const why = ` (${code}): the system is out of resources. Close programs that you do not need.`
+    return fail(why, true)
+  }
+  return fail(`${code === undefined ? "" : ` (${code})`}. ${cureOfMissing(node, command)}`)
 }
 
 function cureOfMissing(node: NodeLike, command: string): string {
