@@ -7,15 +7,19 @@ export { mcpEnvelope } from "./core/envelope.ts"
 
 export type {
   MCPAsker,
+  MCPAuthProvider,
   MCPClientConfig,
   MCPClientInfo,
   MCPHeaders,
   MCPLaunch,
+  MCPOAuthProviderLike,
   MCPRoot,
+  MCPTokenProvider,
   MCPToolConfig,
+  MCPTransportLike,
   MCPTransportType,
 } from "./sources/mcp/config.ts"
-export type { MCPInputVariable } from "./sources/mcp/config-read.ts"
+export type { MCPInputVariable } from "./sources/mcp/config-entry.ts"
 export type {
   MCPEra,
   MCPHiddenText,
@@ -23,15 +27,15 @@ export type {
   MCPToolAnnotations,
   MCPToolDefinition,
 } from "./mcp/model.ts"
-export type { PinnedTool, PinPolicy, PinQuestion, Pins, PinStore } from "./sources/mcp/pins.ts"
-export type { DefinitionChange } from "./sources/mcp/definition-diff.ts"
-export type { PinnedDefinition } from "./sources/mcp/fingerprint.ts"
 export type {
-  MCPAuthProvider,
-  MCPOAuthProviderLike,
-  MCPTokenProvider,
-  MCPTransportLike,
-} from "./sources/mcp/transport-like.ts"
+  PinnedDefinition,
+  PinnedTool,
+  PinPolicy,
+  PinQuestion,
+  Pins,
+  PinStore,
+} from "./sources/mcp/pins.ts"
+export type { DefinitionChange } from "./sources/mcp/definition-diff.ts"
 export type { CreateMCPClientOptions } from "./sources/mcp/client/wrapper.ts"
 export type {
   MCPCallOptions,

@@ -1,3 +1,4 @@
+import { MAX_TIMER_DELAY } from "../../internal/clock.ts"
 import { eachOf } from "../../internal/each-of.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { deferred, withTimeout } from "../../internal/wait.ts"
@@ -38,16 +39,19 @@ async function loadOne(
 ): Promise<Loaded> {
   if (signal?.aborted) throw aborted(signal)
   const stop = deferred()
-  signal?.addEventListener("abort", stop.resolve)
+  const onAbort = (): void => stop.resolve()
+  signal?.addEventListener("abort", onAbort)
   try {
     const loading = Promise.race([attempt(importModule, url), stop.promise])
-    const loaded = await withTimeout(loading, timeout, () => ({
+    const tooSlow = (): Loaded => ({
       reason: `did not finish loading within ${timeout} ms: look for a top-level await that never ends, or raise importTimeout`,
-    }))
+    })
+    const isLimited = timeout <= MAX_TIMER_DELAY
+    const loaded = await (isLimited ? withTimeout(loading, timeout, tooSlow) : loading)
     if (loaded === undefined) throw aborted(signal!)
     return loaded
   } finally {
-    signal?.removeEventListener("abort", stop.resolve)
+    signal?.removeEventListener("abort", onAbort)
   }
 }
 

@@ -1,5 +1,5 @@
 import { CallError, refusal } from "../../../core/errors.ts"
-import type { MCPToolDefinition } from "../../../mcp/model.ts"
+import type { JsonObject, MCPToolDefinition } from "../../../mcp/model.ts"
 import type { CallOptions } from "../../../core/types.ts"
 import type { MCPRequestOptions, RequestCaller } from "./model.ts"
 
@@ -39,9 +39,7 @@ export function callerOf(
 }
 
 /** The caller's trace context, to be passed on. */
-export function traceOf(
-  metadata: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> | undefined {
+export function traceOf(metadata: JsonObject | undefined): JsonObject | undefined {
   if (metadata === undefined) return undefined
   let trace: Record<string, unknown> | undefined
   for (const key of TRACE_KEYS) {

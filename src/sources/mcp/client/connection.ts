@@ -3,7 +3,7 @@ import { fixedHeaders } from "../../../core/call-headers.ts"
 import type { CallError } from "../../../core/errors.ts"
 import { Closable } from "../../../internal/closable.ts"
 import type { ResolvedServer } from "../config.ts"
-import type { MCPEra, MCPToolDefinition, MCPToolResult } from "../../../mcp/model.ts"
+import type { JsonObject, MCPEra, MCPToolDefinition, MCPToolResult } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
@@ -142,7 +142,7 @@ export class Connection extends Closable {
 
   callTool(
     tool: MCPToolDefinition,
-    input: Readonly<Record<string, unknown>>,
+    input: JsonObject,
     options: MCPRequestOptions,
   ): Promise<MCPToolResult> {
     return this.#requests.call({
@@ -156,10 +156,7 @@ export class Connection extends Closable {
   }
 
   /** The raw result: `{ contents }`. */
-  readResource(
-    uri: string,
-    options: MCPRequestOptions,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  readResource(uri: string, options: MCPRequestOptions): Promise<JsonObject> {
     return this.#requests.call({
       method: "resources/read",
       params: { uri },
@@ -174,7 +171,7 @@ export class Connection extends Closable {
     name: string,
     input: Readonly<Record<string, string>>,
     options: MCPRequestOptions,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  ): Promise<JsonObject> {
     return this.#requests.call({
       method: "prompts/get",
       params: { name, arguments: input },

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
 import type { RunningRequest } from "./running-request.ts"
 import { memberOf } from "./sdk.ts"
@@ -69,7 +70,7 @@ export class FramedTransport {
   /** Sends a request of ours. It is pending until its response, or until it is removed. */
   async request(
     running: RunningRequest,
-    params: Readonly<Record<string, unknown>>,
+    params: JsonObject,
     headers: () => Readonly<Record<string, string>>,
   ): Promise<void> {
     const { id } = running

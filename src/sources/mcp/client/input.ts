@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { checkedAnswer } from "../../../core/checked-answer.ts"
 import { CallError, isCallError } from "../../../core/errors.ts"
@@ -9,16 +10,14 @@ import type { RequestInput } from "./model.ts"
 import { rpcError, type SessionRequest } from "./running-request.ts"
 import { memberOf, type ClientLike } from "./sdk.ts"
 
-/** The requests that a server may send. */
-export const QUESTIONS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const
-
-export type Question = (typeof QUESTIONS)[number]
-
+/** The requests that a server may send, and the capabilities of clients that answer them. */
 const CAPABILITY = {
   "elicitation/create": "elicitation",
   "sampling/createMessage": "sampling",
   "roots/list": "roots",
-} as const satisfies Record<Question, string>
+} as const
+
+type Question = keyof typeof CAPABILITY
 
 /** The client capabilities that we declare. */
 export function clientCapabilities({
@@ -26,7 +25,7 @@ export function clientCapabilities({
   elicitation,
   sampling,
   roots,
-}: ResolvedServer): Readonly<Record<string, unknown>> {
+}: ResolvedServer): JsonObject {
   return {
     ...((forwardInput || elicitation !== undefined) && { elicitation: { form: {}, url: {} } }),
     ...((forwardInput || sampling !== undefined) && { sampling: {} }),
@@ -35,7 +34,7 @@ export function clientCapabilities({
 }
 
 export function isQuestion(method: unknown): method is Question {
-  return QUESTIONS.includes(method as Question)
+  return typeof method === "string" && Object.hasOwn(CAPABILITY, method)
 }
 
 /**
@@ -50,7 +49,7 @@ export async function answerQuestion(
   server: ResolvedServer,
   requestInput: RequestInput | undefined,
   key?: string,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<JsonObject> {
   // The server's key of the question is kept, for callers that forward the question.
   const asked = { ...inputRequest(method, params), ...(key !== undefined && { key }) }
   const request = asked.type === "url" ? { ...asked, url: safeUrl(asked.url, about) } : asked
@@ -140,7 +139,7 @@ function result(
   request: InputRequest,
   { action, content }: InputResponse,
   about: MCPAsker,
-): Readonly<Record<string, unknown>> {
+): JsonObject {
   switch (method) {
     case "elicitation/create":
       if (action !== "accept" || request.type === "url") return { action }
@@ -163,7 +162,7 @@ function nameOf({ server, tool }: MCPAsker): string {
   return tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+function objectOf(value: unknown): JsonObject {
   return isRecord(value) ? value : {}
 }
 
@@ -183,13 +182,13 @@ export function onlyOf(calls: readonly SessionRequest[]): SessionRequest | undef
  */
 export function answerQuestions(
   client: ClientLike,
-  capabilities: Readonly<Record<string, unknown>>,
+  capabilities: JsonObject,
   server: ResolvedServer,
   log: LogLines,
   callsOf: () => readonly SessionRequest[],
 ): void {
-  for (const method of QUESTIONS) {
-    const [key = ""] = method.split("/", 1)
+  for (const method of Object.keys(CAPABILITY).filter(isQuestion)) {
+    const key = CAPABILITY[method]
     if (!(key in capabilities)) continue
     client.setRequestHandler(method, async ({ params }) => {
       const calls = callsOf()

@@ -20,8 +20,7 @@ import {
 } from "./loaded.ts"
 import type { LoadedEntry, MCPLoaded } from "./loaded.ts"
 import { disabledStatus, failedStatus, type MCPServerStatus } from "./status.ts"
-import { disabledServer, namespacesOf, openWrapper, Wrapper } from "./wrapper.ts"
-import type { FailedServer } from "./wrapper.ts"
+import { disabledServer, namespacesOf, openWrapper, Wrapper, type FailedServer } from "./wrapper.ts"
 import type { MCPClientWrapper, MCPOperation } from "./client.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
 

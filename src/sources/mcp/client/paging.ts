@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import type { ResolvedServer } from "../config.ts"
 import { memberOf } from "./sdk.ts"
 import { findHeaderIssue } from "./header-params.ts"
@@ -17,9 +18,7 @@ export const LISTS: Readonly<
 export async function listAll(
   kind: MCPListKind,
   server: ResolvedServer,
-  fetchPage: (
-    params: Readonly<Record<string, unknown>>,
-  ) => Promise<Readonly<Record<string, unknown>>>,
+  fetchPage: (params: JsonObject) => Promise<JsonObject>,
 ): Promise<MCPList> {
   const { maxPages, maxTools } = server
   const { method } = LISTS[kind]

@@ -58,10 +58,7 @@ export class RegistrySync {
     try {
       this.#registry.registerAll(operations, { replace: true })
     } catch (error) {
-      this.#logger.warn("MCP operations were not registered", {
-        ids: operations.map(idOf),
-        error,
-      })
+      this.#logger.warn("MCP operations were not registered", { ids: operations.map(idOf), error })
       return
     }
     for (const operation of operations) this.#own(operation)

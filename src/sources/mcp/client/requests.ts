@@ -1,9 +1,9 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { CallError, isCallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import { isUnreached } from "../../../mcp/errors.ts"
 import { statusOf } from "./era.ts"
 import { memberOf } from "./sdk.ts"
-import { Semaphore } from "./semaphore.ts"
 import type { CallerSessions } from "./caller-sessions.ts"
 import type { MCPRequestOptions } from "./model.ts"
 import { RequestTimeout } from "./request-timeout.ts"
@@ -16,7 +16,7 @@ import type { Clock } from "../../../internal/platform.ts"
 /** A request of a caller. */
 export interface CallRequest {
   readonly method: string
-  readonly params: Readonly<Record<string, unknown>>
+  readonly params: JsonObject
   readonly phase: SessionRequest["phase"]
   readonly tool?: string | undefined
   readonly definition?: unknown
@@ -50,7 +50,7 @@ export class Requests {
   }
 
   /** Sends a caller's request within its timeout and the concurrency limit, with as many rounds as necessary. */
-  async call(request: CallRequest): Promise<Readonly<Record<string, unknown>>> {
+  async call(request: CallRequest): Promise<JsonObject> {
     this.#supervisor.assertOpen()
     const server = this.#server
     const { options, tool } = request
@@ -60,7 +60,7 @@ export class Requests {
       try {
         const result = await runRounds({
           server,
-          about: { server: server.name, tool },
+          tool,
           timeout,
           requestInput: options.requestInput,
           mayAsk: () => this.#supervisor.peer?.era === "modern",
@@ -104,9 +104,9 @@ export class Requests {
    */
   async send(
     { method, params, phase, tool, definition, options }: CallRequest,
-    extra: Readonly<Record<string, unknown>>,
+    extra: JsonObject,
     timeout: RequestTimeout,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  ): Promise<JsonObject> {
     const { isRepeatable = false, progress, requestInput, meta, caller } = options
     const all = meta === undefined ? { ...params, ...extra } : { ...params, ...extra, _meta: meta }
     const about = { phase, tool, definition, caller }
@@ -198,7 +198,7 @@ function isExpiry(thrown: unknown): boolean {
 
 /** Checks the size of a result; needed only if `maxResultBytes` is lower than `maxMessageBytes`. */
 function refuseLarge(
-  result: Readonly<Record<string, unknown>>,
+  result: JsonObject,
   { tool, method }: CallRequest,
   { name, maxResultBytes, maxMessageBytes }: ResolvedServer,
 ): void {
@@ -210,4 +210,54 @@ function refuseLarge(
     `The result of "${tool ?? method}" of MCP server "${name}" has ${size} bytes, more than ${maxResultBytes}. Ask for less, or raise "maxResultBytes" of the server.`,
     { mayHaveExecuted: true, details: { size, limit: maxResultBytes } },
   )
+}
+
+/** A semaphore: limits concurrent requests; the others wait in order, until their timeout. */
+export class Semaphore {
+  readonly #limit: number
+  readonly #waiting = new Set<() => void>()
+  #inside = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Waits for a slot; returns a function that releases it. */
+  async acquire(timeout: RequestTimeout): Promise<() => void> {
+    if (timeout.isOver) throw timeout.error(false)
+    if (this.#inside < this.#limit) this.#inside++
+    else await this.#queue(timeout)
+    let isInside = true
+    return () => {
+      if (!isInside) return
+      isInside = false
+      this.#leave()
+    }
+  }
+
+  async #queue(timeout: RequestTimeout): Promise<void> {
+    let admit: (() => void) | undefined
+    const admitted = new Promise<void>((resolve) => {
+      admit = resolve
+      this.#waiting.add(resolve)
+    })
+    try {
+      await timeout.race(admitted, false)
+    } catch (error) {
+      // Admitted at the moment it gave up: pass the slot to the next one.
+      if (admit !== undefined && !this.#waiting.delete(admit)) this.#leave()
+      throw error
+    }
+  }
+
+  /** Passes the slot to the next waiter instead of freeing it, so that no request overtakes another. */
+  #leave(): void {
+    const [next] = this.#waiting
+    if (next === undefined) {
+      this.#inside--
+      return
+    }
+    this.#waiting.delete(next)
+    next()
+  }
 }

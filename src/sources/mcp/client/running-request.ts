@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
 import type { ProgressUpdate } from "../../../core/types.ts"
@@ -8,7 +9,7 @@ import { memberOf } from "./sdk.ts"
 /** A request that is part of a call. */
 export interface SessionRequest {
   readonly method: string
-  readonly params: Readonly<Record<string, unknown>>
+  readonly params: JsonObject
   readonly phase: MCPErrorAbout["phase"]
   /** The tool, resource or prompt. */
   readonly tool?: string | undefined

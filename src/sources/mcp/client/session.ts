@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { withTimeout } from "../../../internal/wait.ts"
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { isRecord } from "../../../internal/guards.ts"
@@ -53,7 +54,7 @@ export class Session {
   #breakage: unknown
   #peer: MCPPeer | undefined
   /** Sent in `_meta` of each request in the modern era, which has no session. */
-  #envelope: Readonly<Record<string, unknown>> | undefined
+  #envelope: JsonObject | undefined
 
   constructor(transport: TransportLike, negotiation: object, host: SessionHost) {
     const { server, sdk } = host
@@ -122,7 +123,7 @@ export class Session {
   }
 
   /** Sends one request and returns its raw result. */
-  async request(request: SessionRequest): Promise<Readonly<Record<string, unknown>>> {
+  async request(request: SessionRequest): Promise<JsonObject> {
     const { timeout } = request
     const running = new RunningRequest(++this.#lastId, request, (error) => {
       this.#host.server.logger.warn("A listener for progress threw", { error })

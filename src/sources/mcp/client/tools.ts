@@ -16,7 +16,7 @@ import { quote, reasonOf } from "../../../internal/message-text.ts"
 import type { MCPConnection } from "./connection.ts"
 import { RequestTimeout } from "./request-timeout.ts"
 import { callerOf, needsTasks, traceOf, unknownTool, type ToolCallContext } from "./call-context.ts"
-import { Section } from "./section.ts"
+import { Section } from "./sections.ts"
 import { toolInput } from "./tool-input.ts"
 
 interface Tool {

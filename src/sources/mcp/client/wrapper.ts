@@ -12,12 +12,11 @@ import type { AnyRegistry } from "../../../engine/registry.ts"
 import { readOptions } from "./call-context.ts"
 import type { MCPCallOptions, MCPClient, MCPClientWrapper, MCPOperation } from "./client.ts"
 import { Connection, type MCPConnection } from "./connection.ts"
-import { PromptSection, ResourceSection } from "./extras.ts"
+import { PromptSection, ResourceSection, type Section } from "./sections.ts"
 import type { MCPLogReader } from "./log-lines.ts"
 import type { MCPPeer, MCPRequestOptions } from "./model.ts"
 import { Refresher, type MCPToolsChange } from "./refresh.ts"
 import { RegistrySync } from "./registry-sync.ts"
-import type { Section } from "./section.ts"
 import { statusOf, type MCPServerStatus } from "./status.ts"
 import { ToolSection } from "./tools.ts"
 
@@ -136,12 +135,8 @@ export class Wrapper extends Closable implements MCPClientWrapper {
         const { peer } = connection
         return peer === undefined ? undefined : accepted(peer)
       },
-      callTool: (name, input, options = {}) => {
-        const { signal, progress, requestInput, metadata, identity } = options
-        const deadline = deadlineOf(options)
-        const context = { signal, deadline, progress, requestInput, metadata, identity }
-        return this.#tools.call(name, input, context)
-      },
+      callTool: (name, input, options) =>
+        this.#tools.call(name, input, { ...options, deadline: deadlineOf(options) }),
       readResource: (uri, options) => connection.readResource(uri, requestOptions(options)),
       getPrompt: (name, input = {}, options) =>
         connection.getPrompt(name, input, requestOptions(options)),
