@@ -51,14 +51,11 @@ export function traceOf(metadata: JsonObject | undefined): JsonObject | undefine
 
 /** The error for a tool that runs only as a task. */
 export function needsTasks(server: string, { name }: MCPToolDefinition): CallError {
+  const details = { reason: "UNSUPPORTED", server, tool: name }
   return new CallError(
     "EXECUTION_ERROR",
     `Tool "${name}" of MCP server "${server}" was not called: it runs only as a task, and tasks are not supported. Use another tool of the server, or call it with a client that has the tasks extension.`,
-    {
-      details: { reason: "UNSUPPORTED", server, tool: name },
-      retryable: false,
-      mayHaveExecuted: false,
-    },
+    { details, retryable: false, mayHaveExecuted: false },
   )
 }
 

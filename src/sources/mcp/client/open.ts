@@ -139,11 +139,8 @@ function transportUsedError(name: string): CallError {
 function giveUpError(session: Session, { server, signal, secrets }: OpenHost): CallError {
   const { name, connectTimeout } = server
   if (signal.aborted) {
-    return new CallError(
-      "UNAVAILABLE",
-      `MCP server "${name}" was closed while it was connecting.`,
-      { retryable: false },
-    )
+    const message = `MCP server "${name}" was closed while it was connecting.`
+    return new CallError("UNAVAILABLE", message, { retryable: false })
   }
   const error = new CallError(
     "TIMEOUT",

@@ -43,25 +43,19 @@ export interface ClientRequestOptions {
   readonly timeout?: number
 }
 
-/** A stream of change notifications. */
-export interface Subscription {
-  readonly closed: Promise<string>
-  close(): Promise<void>
-}
-
 /** The part of the SDK's client that is used. */
 export interface ClientLike {
-  onerror?: ((error: Error) => void) | undefined
   connect(transport: unknown, options: ClientRequestOptions): Promise<void>
   close(): Promise<void>
-  listen(filter: unknown, options: ClientRequestOptions): Promise<Subscription>
+  /** Opens a stream of change notifications; `closed` resolves with who closed it. */
+  listen(
+    filter: unknown,
+    options: ClientRequestOptions,
+  ): Promise<{ readonly closed: Promise<string> }>
   notification(notification: { readonly method: string; readonly params: unknown }): Promise<void>
   setRequestHandler(
     method: string,
-    handler: (
-      request: { readonly params?: Readonly<Record<string, unknown>> },
-      context: { readonly mcpReq?: { readonly signal?: AbortSignal } },
-    ) => Promise<unknown>,
+    handler: (request: { readonly params?: unknown }) => Promise<unknown>,
   ): void
   getServerCapabilities(): Readonly<Record<string, unknown>> | undefined
   getServerVersion(): { readonly name: string; readonly version: string } | undefined

@@ -1,8 +1,10 @@
 import { idOf } from "../../../core/define.ts"
+import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
+import type { JsonObject } from "../../../mcp/model.ts"
 import type { ResolvedServer } from "../config.ts"
 import { promptOperations, resourceOperations } from "../extra-operation.ts"
 import { promptEnvelope, resourceEnvelope, type AnswerOrigin } from "../result.ts"
@@ -99,9 +101,16 @@ abstract class ExtraSection extends Section {
     warn: (message: string) => void,
   ): readonly LazyOperation[]
 
-  protected originSince(started: number): AnswerOrigin {
-    const { server, connection } = this
-    return { server: server.name, peer: connection.peer, durationMs: systemClock.now() - started }
+  /** Wraps the result of a request when it arrives. */
+  protected async answer(
+    wrap: (result: JsonObject, about: AnswerOrigin) => ResponseEnvelope,
+    response: Promise<JsonObject>,
+  ): Promise<ResponseEnvelope> {
+    const started = systemClock.now()
+    const result = await response
+    const { peer } = this.connection
+    const durationMs = systemClock.now() - started
+    return wrap(result, { server: this.server.name, peer, durationMs })
   }
 }
 
@@ -116,11 +125,9 @@ export class ResourceSection extends ExtraSection {
     return resourceOperations(resources, templates, {
       server: this.server,
       warn,
-      read: async (uri, context, operationId) => {
-        const started = systemClock.now()
+      read: (uri, context, operationId) => {
         const options = readOptions(context, operationId)
-        const result = await this.connection.readResource(uri, options)
-        return resourceEnvelope(result, this.originSince(started))
+        return this.answer(resourceEnvelope, this.connection.readResource(uri, options))
       },
     })
   }
@@ -137,11 +144,9 @@ export class PromptSection extends ExtraSection {
     return promptOperations(prompts, {
       server: this.server,
       warn,
-      get: async (name, input, context, operationId) => {
-        const started = systemClock.now()
+      get: (name, input, context, operationId) => {
         const options = readOptions(context, operationId)
-        const result = await this.connection.getPrompt(name, input, options)
-        return promptEnvelope(result, this.originSince(started))
+        return this.answer(promptEnvelope, this.connection.getPrompt(name, input, options))
       },
     })
   }

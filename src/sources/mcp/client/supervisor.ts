@@ -130,13 +130,8 @@ export class Supervisor {
 
   assertOpen(): void {
     if (!this.#ended.signal.aborted) return
-    throw new CallError(
-      "UNAVAILABLE",
-      `MCP server "${this.#name}" was closed. Create a new client.`,
-      {
-        retryable: false,
-      },
-    )
+    const message = `MCP server "${this.#name}" was closed. Create a new client.`
+    throw new CallError("UNAVAILABLE", message, { retryable: false })
   }
 
   /** Waits before a restart; throws when the process ended too often. */

@@ -111,12 +111,6 @@ const WINDOWS_NAMES = [
   "WINDIR",
 ] as const
 
-/** The host's platform and environment; replaceable in tests. */
-export interface EnvironmentHost {
-  readonly platform: string
-  readonly env: Readonly<Record<string, string | undefined>>
-}
-
 /**
  * The environment of a child process: the necessary variables, the inherited ones, and its own.
  *
@@ -125,14 +119,14 @@ export interface EnvironmentHost {
 export async function childEnvironment(
   inherit: readonly string[] | true | undefined,
   own: Readonly<Record<string, string>>,
-  host?: EnvironmentHost,
+  host?: Pick<NodeLike["host"], "platform" | "env">,
 ): Promise<Record<string, string>> {
   const { env, platform } = host ?? (await loadNode("childEnvironment(inherit, own)")).host
-  const isWindows = platform === "win32"
-  // Windows ignores case in names: a child must not get both `Path` and `PATH`.
-  const keyOf = (name: string): string => (isWindows ? name.toUpperCase() : name)
+  const ignoresCase = platform === "win32"
+  // On Windows a child must not get both `Path` and `PATH`.
+  const keyOf = (name: string): string => (ignoresCase ? name.toUpperCase() : name)
   const out = new Map<string, readonly [name: string, value: string]>()
-  const minimal = isWindows ? WINDOWS_NAMES : POSIX_NAMES
+  const minimal = ignoresCase ? WINDOWS_NAMES : POSIX_NAMES
   const wanted = inherit === true ? undefined : new Set([...minimal, ...(inherit ?? [])].map(keyOf))
 
   for (const [name, value] of Object.entries(env)) {
