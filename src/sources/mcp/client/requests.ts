@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../mcp/model.ts"
 import { CallError, isCallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
+import { deferred } from "../../../internal/wait.ts"
 import { isUnreached } from "../../../mcp/errors.ts"
 import { statusOf } from "./era.ts"
 import { memberOf } from "./sdk.ts"
@@ -56,8 +57,7 @@ export class Requests {
     const { options, tool } = request
     const timeout = this.timeoutFor(request)
     try {
-      const leave = await this.#semaphore.acquire(timeout)
-      try {
+      return await this.#semaphore.run(timeout, async () => {
         const result = await runRounds({
           server,
           tool,
@@ -68,9 +68,7 @@ export class Requests {
         })
         refuseLarge(result, request, server)
         return result
-      } finally {
-        leave()
-      }
+      })
     } finally {
       timeout.dispose()
     }
@@ -222,30 +220,26 @@ export class Semaphore {
     this.#limit = limit
   }
 
-  /** Waits for a slot; returns a function that releases it. */
-  async acquire(timeout: RequestTimeout): Promise<() => void> {
+  /** Runs some work when there is a slot for it. */
+  async run<TResult>(timeout: RequestTimeout, work: () => Promise<TResult>): Promise<TResult> {
     if (timeout.isOver) throw timeout.error(false)
     if (this.#inside < this.#limit) this.#inside++
     else await this.#queue(timeout)
-    let isInside = true
-    return () => {
-      if (!isInside) return
-      isInside = false
+    try {
+      return await work()
+    } finally {
       this.#leave()
     }
   }
 
   async #queue(timeout: RequestTimeout): Promise<void> {
-    let admit: (() => void) | undefined
-    const admitted = new Promise<void>((resolve) => {
-      admit = resolve
-      this.#waiting.add(resolve)
-    })
+    const { promise, resolve } = deferred()
+    this.#waiting.add(resolve)
     try {
-      await timeout.race(admitted, false)
+      await timeout.race(promise, false)
     } catch (error) {
       // Admitted at the moment it gave up: pass the slot to the next one.
-      if (admit !== undefined && !this.#waiting.delete(admit)) this.#leave()
+      if (!this.#waiting.delete(resolve)) this.#leave()
       throw error
     }
   }

@@ -108,19 +108,16 @@ describe("a gate", () => {
           const runs = leavers.map(async (leaves, at) => {
             const controller = new AbortController()
             const limits = timeout({ signal: controller.signal })
-            const entering = gate.acquire(limits)
-            if (leaves) controller.abort()
-            try {
-              const leave = await entering
+            const running = gate.run(limits, async () => {
               most = Math.max(most, ++inside)
               order.push(at)
               await Promise.resolve()
               inside--
-              leave()
-              leave()
-            } catch {
-              // Left before its turn.
-            }
+              if (at % 3 === 0) throw new Error("It failed.")
+            })
+            if (leaves) controller.abort()
+            // Left before its turn, or failed.
+            await running.catch(() => undefined)
           })
           await Promise.all(runs)
 
@@ -128,10 +125,11 @@ describe("a gate", () => {
           expect(order).toEqual(order.toSorted((a, b) => a - b))
           const stayers = leavers.flatMap((leaves, at) => (leaves ? [] : [at]))
           expect(order).toEqual(expect.arrayContaining(stayers))
-          const free = await Promise.all(
-            Array.from({ length: limit }, () => gate.acquire(timeout({ total: 1000 }))),
+          const free = Array.from({ length: limit }, () =>
+            gate.run(timeout({ total: 1000 }), async () => void inside++),
           )
-          expect(free).toHaveLength(limit)
+          expect(inside).toBe(limit)
+          await Promise.all(free)
         },
       ),
       { numRuns: 50 },
