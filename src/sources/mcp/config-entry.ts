@@ -153,7 +153,7 @@ export interface VariableSource {
 }
 
 /** Why a variable cannot be filled in; contains its name but never a value. */
-export class VariableError extends Error {}
+class VariableError extends Error {}
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const KIND = /^([A-Za-z]+):(.*)$/s
