@@ -1,21 +1,25 @@
 // The entry `@alkdev/operations/from-mcp`: operations of MCP servers.
 
-export { closeMCPClient, createMCPClient } from "./sources/mcp/client/connect.ts"
+export { closeMCPClient, createMCPClient } from "./sources/mcp/client/wrapper.ts"
 export { mapMCPContentBlocks } from "./mcp/content.ts"
 export { MCPClientLoader } from "./sources/mcp/client/loader.ts"
 export { mcpEnvelope } from "./core/envelope.ts"
 
 export type {
   MCPAsker,
+  MCPAuthProvider,
   MCPClientConfig,
   MCPClientInfo,
   MCPHeaders,
   MCPLaunch,
+  MCPOAuthProviderLike,
   MCPRoot,
+  MCPTokenProvider,
   MCPToolConfig,
+  MCPTransportLike,
   MCPTransportType,
 } from "./sources/mcp/config.ts"
-export type { MCPInputVariable } from "./sources/mcp/config-read.ts"
+export type { MCPInputVariable } from "./sources/mcp/config-entry.ts"
 export type {
   MCPEra,
   MCPHiddenText,
@@ -23,17 +27,22 @@ export type {
   MCPToolAnnotations,
   MCPToolDefinition,
 } from "./mcp/model.ts"
-export type { PinnedTool, PinPolicy, PinQuestion, Pins, PinStore } from "./sources/mcp/pins.ts"
-export type { DefinitionChange } from "./sources/mcp/definition-diff.ts"
-export type { PinnedDefinition } from "./sources/mcp/fingerprint.ts"
 export type {
-  MCPAuthProvider,
-  MCPOAuthProviderLike,
-  MCPTokenProvider,
-  MCPTransportLike,
-} from "./sources/mcp/transport-like.ts"
-export type { CreateMCPClientOptions } from "./sources/mcp/client/connect.ts"
-export type { MCPCallOptions, MCPClient } from "./sources/mcp/client/client.ts"
+  PinnedDefinition,
+  PinnedTool,
+  PinPolicy,
+  PinQuestion,
+  Pins,
+  PinStore,
+} from "./sources/mcp/pins.ts"
+export type { DefinitionChange } from "./sources/mcp/definition-diff.ts"
+export type { CreateMCPClientOptions } from "./sources/mcp/client/wrapper.ts"
+export type {
+  MCPCallOptions,
+  MCPClient,
+  MCPClientWrapper,
+  MCPOperation,
+} from "./sources/mcp/client/client.ts"
 export type { MCPLoaded } from "./sources/mcp/client/loaded.ts"
 export type { MCPClientLoaderOptions } from "./sources/mcp/client/loader.ts"
 export type {
@@ -44,4 +53,3 @@ export type {
 } from "./sources/mcp/client/model.ts"
 export type { MCPToolsChange } from "./sources/mcp/client/refresh.ts"
 export type { MCPServerStatus } from "./sources/mcp/client/status.ts"
-export type { MCPClientWrapper, MCPOperation } from "./sources/mcp/client/wrapper.ts"

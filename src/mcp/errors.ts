@@ -1,12 +1,10 @@
 // Converts failures of MCP exchanges to `CallError`s.
 
 import { changedError, setOutward } from "../core/error-marks.ts"
-import { CallError, isCallError } from "../core/errors.ts"
-import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
+import { CallError, isCallError, type CallErrorOptions, type ErrorCode } from "../core/errors.ts"
 import { isRecord } from "../internal/guards.ts"
 import { redactText } from "../internal/redact.ts"
-import { readErrorParts } from "./error-parts.ts"
-import type { ErrorParts, JsonRpcError } from "./error-parts.ts"
+import { readErrorParts, type ErrorParts, type JsonRpcError } from "./error-parts.ts"
 
 /** The exchange that failed. */
 export interface MCPErrorAbout {
@@ -14,7 +12,7 @@ export interface MCPErrorAbout {
   /** The tool, resource or prompt. */
   readonly tool?: string | undefined
   /** Only a `call` can have had an effect. */
-  readonly phase: "connect" | "list" | "call" | "read" | "prompt" | "close"
+  readonly phase: "connect" | "list" | "call" | "read" | "prompt"
   /** The request was never sent, so it had no effect. */
   readonly isUnsent?: boolean | undefined
   /** The exit status of the server's process. */
@@ -148,145 +146,117 @@ class Failure {
   readonly #about: MCPErrorAbout
   readonly #parts: ErrorParts
   readonly #cause: unknown
+  readonly #mayHaveExecuted: boolean
 
   constructor(about: MCPErrorAbout, parts: ErrorParts, cause: unknown) {
     this.#about = about
     this.#parts = parts
     this.#cause = cause
+    this.#mayHaveExecuted = about.phase === "call" && about.isUnsent !== true
   }
 
   /** A JSON-RPC error. */
   answered(error: JsonRpcError): CallError {
     const { server, tool, phase } = this.#about
-    const may = this.#mayHaveExecuted && !NOT_STARTED.has(error.code)
     const details = { ...error, server, ...(tool !== undefined && { tool }) }
     if (error.code === CAPABILITY_CODE) {
+      const required = isRecord(error.data) ? error.data["requiredCapabilities"] : undefined
+      const requiredCapabilities = isRecord(required) ? required : {}
       return this.#make(
         "UNAVAILABLE",
-        `${this.#what} needs a client capability that was not offered: ${error.message} Answer the server's questions: pass requestInput with the call, or set "elicitation", "sampling" or "roots" for the server.`,
+        ` needs a client capability that was not offered: ${error.message} Answer the server's questions: pass requestInput with the call, or set "elicitation", "sampling" or "roots" for the server.`,
         {
           retryable: false,
           mayHaveExecuted: false,
-          details: {
-            ...details,
-            reason: "CAPABILITY_REQUIRED",
-            requiredCapabilities: requiredOf(error),
-          },
+          details: { ...details, reason: "CAPABILITY_REQUIRED", requiredCapabilities },
         },
       )
     }
     if (phase === "call" && tool !== undefined && isUnknownTool(error, tool)) {
-      return this.#make(
-        "OPERATION_NOT_FOUND",
-        `MCP server "${server}" no longer has the tool "${tool}": ${error.message} Refresh its tools.`,
-        { details },
-      )
+      const message = `MCP server "${server}" no longer has the tool "${tool}": ${error.message} Refresh its tools.`
+      return new CallError("OPERATION_NOT_FOUND", redactText(message), {
+        details,
+        cause: this.#cause,
+      })
     }
-    return this.#make(
-      "EXECUTION_ERROR",
-      `${this.#what} was answered with error ${error.code}: ${error.message || "no reason given."}`,
-      { mayHaveExecuted: may, details },
-    )
+    const mayHaveExecuted = this.#mayHaveExecuted && !NOT_STARTED.has(error.code)
+    const reason = error.message || "no reason given."
+    return this.#make("EXECUTION_ERROR", ` was answered with error ${error.code}: ${reason}`, {
+      mayHaveExecuted,
+      details,
+    })
   }
 
   /** An unsuccessful HTTP status. */
   refused(status: number): CallError {
     const { server, retryAfterMs } = this.#about
-    const details = { status, server, ...(this.#parts.scope && { scope: this.#parts.scope }) }
-    const answer = `${this.#what}: the server answered ${status}`
-    const nothing = { mayHaveExecuted: false, details }
-    switch (status) {
-      case 401:
-        return this.#unauthenticated(details)
-      case 403:
-        return this.#denied(details)
-      case 404:
-      case 405:
-        return this.#make(
-          "UNAVAILABLE",
-          `${answer}: there is no MCP endpoint for this transport. Check "url"; for an old server set "type" to "sse".`,
-          { ...nothing, retryable: false },
-        )
-      case 413:
-        return this.#make("PAYLOAD_TOO_LARGE", `${answer}: the input is too large for it.`, nothing)
-      case 429:
-        return this.#make("RATE_LIMITED", `${answer}: too many requests. Try later.`, {
-          ...nothing,
-          retryAfterMs,
-        })
-      case 503:
-        return this.#make("UNAVAILABLE", `${answer}: it is busy or down. Try later.`, {
-          ...nothing,
-          retryAfterMs,
-        })
+    const { scope } = this.#parts
+    const details = { status, server, ...(scope && { scope }) }
+    if (status === 401) return this.#unauthenticated(details)
+    if (status === 403) return this.#denied(details)
+    const answer = `: the server answered ${status}`
+    const [code, why, retryable] = STATUSES.get(status) ?? []
+    if (code !== undefined) {
+      const options = { mayHaveExecuted: false, details, retryable, retryAfterMs }
+      return this.#make(code, `${answer}: ${why}`, options)
     }
     if (status >= 500) {
       const may = this.#mayHaveExecuted
-      return this.#make("UNAVAILABLE", `${answer}. Its own log should say why.`, {
-        details,
-        retryable: !may,
-        mayHaveExecuted: may,
-      })
+      const options = { details, retryable: !may, mayHaveExecuted: may }
+      return this.#make("UNAVAILABLE", `${answer}. Its own log should say why.`, options)
     }
-    return this.#make("EXECUTION_ERROR", `${answer}${this.#because}`, nothing)
+    const options = { mayHaveExecuted: false, details }
+    return this.#make("EXECUTION_ERROR", `${answer}${this.#because}`, options)
   }
 
   /** Every failure without a response. */
   other(): CallError {
-    const { name, scope } = this.#parts
-    const code = this.#parts.code ?? ""
-    const { server } = this.#about
+    const { name, scope, code = "" } = this.#parts
+    const { server, phase } = this.#about
+    const mayHaveExecuted = this.#mayHaveExecuted
     if (name === "UnauthorizedError") return this.#unauthenticated({ server })
     if (name === "InsufficientScopeError") return this.#denied({ server, ...(scope && { scope }) })
     if (TIMED_OUT.has(code) || name === "TimeoutError") {
       return this.#make(
         "TIMEOUT",
-        `${this.#what} got no answer in time. Raise "timeout" of the server if it needs longer.`,
-        { mayHaveExecuted: this.#mayHaveExecuted, retryable: !this.#mayHaveExecuted },
+        ` got no answer in time. Raise "timeout" of the server if it needs longer.`,
+        { mayHaveExecuted, retryable: !mayHaveExecuted },
       )
     }
-    if (name === "AbortError") {
-      return this.#make("ABORTED", `${this.#what} was aborted.`, {
-        mayHaveExecuted: this.#mayHaveExecuted,
-      })
-    }
+    if (name === "AbortError") return this.#make("ABORTED", " was aborted.", { mayHaveExecuted })
     if (NEVER_SENT.has(code)) return this.#lost(`cannot be reached (${code})`, false)
-    if (CONNECTION_LOST.has(code)) return this.#lost("went away", this.#mayHaveExecuted)
+    if (CONNECTION_LOST.has(code)) return this.#lost("went away", mayHaveExecuted)
     if (code === "INVALID_RESULT" || code === "LIST_PAGINATION_EXCEEDED") {
       return this.#make(
         "EXECUTION_ERROR",
-        `${this.#what} was answered with something that is not MCP${this.#because} The server has to be fixed.`,
-        { mayHaveExecuted: this.#mayHaveExecuted, details: { reason: "INVALID_RESULT", server } },
+        ` was answered with something that is not MCP${this.#because} The server has to be fixed.`,
+        { mayHaveExecuted, details: { reason: "INVALID_RESULT", server } },
       )
     }
     if (UNSUPPORTED.has(code)) {
-      return this.#make(
-        "EXECUTION_ERROR",
-        `${this.#what} needs something that is not supported${this.#because}`,
-        { mayHaveExecuted: this.#mayHaveExecuted, details: { reason: "UNSUPPORTED", server } },
-      )
+      const text = ` needs something that is not supported${this.#because}`
+      const details = { reason: "UNSUPPORTED", server }
+      return this.#make("EXECUTION_ERROR", text, { mayHaveExecuted, details })
     }
-    if (this.#about.phase === "connect") return this.#lost("cannot be used", false, false)
-    return this.#make("EXECUTION_ERROR", `${this.#what} failed${this.#because}`, {
-      mayHaveExecuted: this.#mayHaveExecuted,
-    })
+    if (phase === "connect") return this.#lost("cannot be used", false, false)
+    return this.#make("EXECUTION_ERROR", ` failed${this.#because}`, { mayHaveExecuted })
   }
 
   #lost(how: string, may: boolean, retryable: boolean = !may): CallError {
     const { server, exit, stderrTail } = this.#about
     const ended = exit === undefined ? "" : ` ${endOf(exit)}`
-    const error = this.#make(
-      "UNAVAILABLE",
-      `${this.#what}: the server ${how}${this.#because}${ended}`,
-      { retryable, mayHaveExecuted: may, details: { server, ...(exit && { exit }) } },
-    )
+    const error = this.#make("UNAVAILABLE", `: the server ${how}${this.#because}${ended}`, {
+      retryable,
+      mayHaveExecuted: may,
+      details: { server, ...(exit && { exit }) },
+    })
     return withOutput(error, stderrTail)
   }
 
   #unauthenticated(details: Readonly<Record<string, unknown>>): CallError {
     return this.#make(
       "UNAUTHENTICATED",
-      `${this.#what}: the server requires authentication, and the credentials it got, if any, are not valid. Set "authProvider", or a header such as "Authorization", for the server.`,
+      `: the server requires authentication, and the credentials it got, if any, are not valid. Set "authProvider", or a header such as "Authorization", for the server.`,
       { details },
     )
   }
@@ -295,32 +265,9 @@ class Failure {
     const scope = details.scope === undefined ? "" : ` It asks for the scope "${details.scope}".`
     return this.#make(
       "ACCESS_DENIED",
-      `${this.#what}: the server does not allow it with these credentials.${scope} Use other credentials, or have their permissions extended.`,
+      `: the server does not allow it with these credentials.${scope} Use other credentials, or have their permissions extended.`,
       { details },
     )
-  }
-
-  get #mayHaveExecuted(): boolean {
-    return this.#about.phase === "call" && this.#about.isUnsent !== true
-  }
-
-  get #what(): string {
-    const { server, tool, phase } = this.#about
-    const named = tool === undefined ? "" : ` "${tool}"`
-    switch (phase) {
-      case "connect":
-        return `Connecting to MCP server "${server}"`
-      case "list":
-        return `Listing${named === "" ? "" : ` the ${tool}`} of MCP server "${server}"`
-      case "call":
-        return `Calling tool${named} of MCP server "${server}"`
-      case "read":
-        return `Reading resource${named} of MCP server "${server}"`
-      case "prompt":
-        return `Getting prompt${named} of MCP server "${server}"`
-      case "close":
-        return `Closing MCP server "${server}"`
-    }
   }
 
   /** The reason of the failure, as the end of a sentence. */
@@ -330,10 +277,38 @@ class Failure {
     return text === "" ? "." : `: ${text}${/[.!?]$/.test(text) ? "" : "."}`
   }
 
+  /** An error whose message begins with what was tried. */
   #make(code: ErrorCode, message: string, options: CallErrorOptions): CallError {
-    return new CallError(code, redactText(message), { ...options, cause: this.#cause })
+    const { server, tool, phase } = this.#about
+    const subject = phase === "list" ? `the ${tool}` : `"${tool}"`
+    const named = tool === undefined ? "" : ` ${subject}`
+    const what = phase === "connect" ? "Connecting to" : `${PHASES[phase]}${named} of`
+    const text = redactText(`${what} MCP server "${server}"${message}`)
+    return new CallError(code, text, { ...options, cause: this.#cause })
   }
 }
+
+const PHASES = {
+  list: "Listing",
+  call: "Calling tool",
+  read: "Reading resource",
+  prompt: "Getting prompt",
+} as const
+
+const NO_ENDPOINT = [
+  "UNAVAILABLE",
+  `there is no MCP endpoint for this transport. Check "url"; for an old server set "type" to "sse".`,
+  false,
+] as const
+
+/** The errors of HTTP statuses: code, reason, and whether repeating helps, where the code does not say so. */
+const STATUSES = new Map<number, readonly [ErrorCode, string, boolean?]>([
+  [404, NO_ENDPOINT],
+  [405, NO_ENDPOINT],
+  [413, ["PAYLOAD_TOO_LARGE", "the input is too large for it."]],
+  [429, ["RATE_LIMITED", "too many requests. Try later."]],
+  [503, ["UNAVAILABLE", "it is busy or down. Try later."]],
+])
 
 /** Whether an error means that the tool does not exist, rather than that its arguments are wrong. */
 function isUnknownTool({ code, message }: JsonRpcError, tool: string): boolean {
@@ -347,11 +322,6 @@ function isUnknownTool({ code, message }: JsonRpcError, tool: string): boolean {
     after.some((words) => text.includes(`tool ${name}${words}`)) ||
     before.some((words) => text.includes(`${words}${name}`))
   )
-}
-
-function requiredOf({ data }: JsonRpcError): Readonly<Record<string, unknown>> {
-  const required = isRecord(data) ? data["requiredCapabilities"] : undefined
-  return isRecord(required) ? required : {}
 }
 
 function endOf({ code, signal }: NonNullable<MCPErrorAbout["exit"]>): string {

@@ -2,6 +2,9 @@
 
 import type { MCPIcon } from "../core/envelope.ts"
 
+/** An object as received or sent, not yet validated. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
 /** Two lifecycles: `initialize` up to 2025-11-25, single requests since 2026-07-28. */
 export type MCPEra = "legacy" | "modern"
 

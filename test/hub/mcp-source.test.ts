@@ -14,7 +14,7 @@ const server = vi.hoisted(() => ({
   operations: [] as unknown[],
 }))
 
-vi.mock("../../src/sources/mcp/client/connect.ts", () => ({
+vi.mock("../../src/sources/mcp/client/wrapper.ts", () => ({
   connectClient: (_: string, config: unknown) => {
     server.configs.push(config)
     return Promise.resolve({

@@ -38,7 +38,7 @@ import { SERVE_HUB_OPTIONS, serveHub } from "../../src/hub/serve-hub.ts"
 import type { OptionsSchema } from "../../src/internal/options.ts"
 import { RESOLVE_CONFIG_OPTIONS } from "../../src/config/resolve.ts"
 import { createMCPClient, MCPClientLoader } from "../../src/from-mcp.ts"
-import { CREATE_CLIENT_OPTIONS } from "../../src/sources/mcp/client/connect.ts"
+import { CREATE_CLIENT_OPTIONS } from "../../src/sources/mcp/client/wrapper.ts"
 import {
   FROM_SCHEMA_OPTIONS,
   FROM_STANDARD_SCHEMA_OPTIONS,

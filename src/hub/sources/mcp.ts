@@ -3,7 +3,7 @@ import { splitCommandLine } from "../../config/command-line.ts"
 import type { MCPSource } from "../../config/model.ts"
 import { CallError } from "../../core/errors.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
-import type { MCPClientWrapper, MCPOperation } from "../../sources/mcp/client/wrapper.ts"
+import type { MCPClientWrapper, MCPOperation } from "../../sources/mcp/client/client.ts"
 import { joinHeaders } from "../../core/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -18,7 +18,7 @@ const STABLE_MS = 30_000
 
 /** Opens the tools of an MCP server. A lost server is reconnected without waiting for a call. */
 export const openMCP: OpenSourceOf = async (source, context) => {
-  const { connectClient } = await import("../../sources/mcp/client/connect.ts")
+  const { connectClient } = await import("../../sources/mcp/client/wrapper.ts")
   const mcpSource = source.config as MCPSource
   const config = await configOf(mcpSource, source.name, context)
   const { signal, log } = context

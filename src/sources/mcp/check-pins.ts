@@ -1,10 +1,15 @@
 import { CallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
-import { diffOf, diffText } from "./definition-diff.ts"
-import type { DefinitionChange } from "./definition-diff.ts"
-import { fingerprintOf, pinnedPart } from "./fingerprint.ts"
+import { diffOf, diffText, type DefinitionChange } from "./definition-diff.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
-import type { PinPolicy, PinQuestion, PinnedTool, Pins } from "./pins.ts"
+import {
+  fingerprintOf,
+  pinnedPart,
+  type PinnedTool,
+  type PinPolicy,
+  type PinQuestion,
+  type Pins,
+} from "./pins.ts"
 
 /** A tool, and whether it may be called. */
 export interface JudgedTool {
@@ -49,25 +54,15 @@ export async function judgeTools(
   pins: Pins | undefined,
   policy: PinPolicy,
 ): Promise<Judgement> {
-  const { instructions, endpoint } = offered
-  if (policy === "off") {
-    return { tools: offered.tools.map(same), instructions, pins: undefined, warnings: [] }
+  const { tools, instructions, endpoint } = offered
+  if (policy !== "off" && pins !== undefined) {
+    return await new Judge(server, pins, policy).judge(offered)
   }
-  if (pins === undefined) {
-    const first = {
-      version: 1,
-      tools: offered.tools.map(pinOf),
-      instructions: instructions ?? null,
-      ...(endpoint !== undefined && { endpoint }),
-    }
-    return {
-      tools: offered.tools.map(same),
-      instructions,
-      pins: first as Pins,
-      warnings: [],
-    }
-  }
-  return await new Judge(server, pins, policy).judge(offered)
+  const accepted = { tools: tools.map(same), instructions, warnings: [] }
+  if (policy === "off") return { ...accepted, pins: undefined }
+  const known = endpoint === undefined ? {} : { endpoint }
+  const first = { tools: tools.map(pinOf), instructions: instructions ?? null, ...known }
+  return { ...accepted, pins: { version: 1, ...first } }
 }
 
 /** The error for a call of a tool whose definition was not accepted. */
@@ -137,21 +132,19 @@ class Judge {
 
   /** The difference of the endpoint, if the change is refused. */
   async #judgeEndpoint(
-    endpoint: string | undefined,
+    after: string | undefined,
   ): Promise<readonly DefinitionChange[] | undefined> {
     const before = this.#pins.endpoint
-    if (before === undefined || endpoint === undefined || before === endpoint) return undefined
-    const diff = diffOf(before, endpoint)
-    const question: PinQuestion = {
-      server: this.#server,
+    if (before === undefined || after === undefined || before === after) return undefined
+    const diff = diffOf(before, after)
+    const question = {
       tool: undefined,
       isEndpoint: true,
       change: "changed",
       before,
-      after: endpoint,
-      diff,
-    }
-    return (await this.#ask(question, "its endpoint")) ? undefined : diff
+      after,
+    } as const
+    return (await this.#ask({ ...question, diff }, "its endpoint")) ? undefined : diff
   }
 
   /** Blocks all tools of a server whose endpoint has changed. */
@@ -175,14 +168,8 @@ class Judge {
     const after = pinnedPart(tool)
     const change = before === undefined ? "added" : "changed"
     const diff = before === undefined ? [] : diffOf(before, after)
-    const question: PinQuestion = {
-      server: this.#server,
-      tool: tool.name,
-      change,
-      ...(before !== undefined && { before }),
-      after,
-      diff,
-    }
+    const known = before === undefined ? {} : { before }
+    const question = { tool: tool.name, change, ...known, after, diff } as const
     const isAccepted = await this.#ask(question, `tool "${tool.name}"`)
     const isOld = before !== undefined && !isAccepted
     return {
@@ -198,46 +185,31 @@ class Judge {
     const after = instructions ?? null
     // Removed or unchanged instructions cannot mislead a model.
     if (after === before || after === null) return before
-    const isAccepted = await this.#ask(
-      {
-        server: this.#server,
-        tool: undefined,
-        change: before === null ? "added" : "changed",
-        ...(before !== null && { before }),
-        after,
-        diff: diffOf(before ?? undefined, after),
-      },
-      "instructions",
-    )
-    return isAccepted ? after : before
+    const known = before === null ? {} : { before }
+    const change = before === null ? "added" : "changed"
+    const diff = diffOf(before ?? undefined, after)
+    const question = { tool: undefined, change, ...known, after, diff } as const
+    return (await this.#ask(question, "instructions")) ? after : before
   }
 
-  async #ask(question: PinQuestion, what: string): Promise<boolean> {
+  async #ask(question: Omit<PinQuestion, "server">, what: string): Promise<boolean> {
     const policy = this.#policy
-    if (typeof policy === "function") return await this.#approved(policy, question, what)
     const isAdded = question.change === "added"
     if (policy === "warn" && isAdded) return true
     const news = isAdded ? "new" : `not what was accepted: ${diffText(question.diff)}`
     const outcome = policy === "warn" ? "The new version is used." : "It is not used."
-    this.#warnings.push(`MCP server "${this.#server}": ${what} is ${news}. ${outcome}`)
-    return policy === "warn"
-  }
-
-  async #approved(
-    policy: Extract<PinPolicy, (...parameters: never) => unknown>,
-    question: PinQuestion,
-    what: string,
-  ): Promise<boolean> {
-    try {
-      const answer: unknown = await policy(question)
-      if (answer === true) return true
-      this.#warnings.push(`MCP server "${this.#server}": ${what} was not approved.`)
-    } catch (thrown) {
-      this.#warnings.push(
-        `MCP server "${this.#server}": ${what} is not used, because asking for approval failed: ${reasonOf(thrown)}`,
-      )
+    let warning = `is ${news}. ${outcome}`
+    if (typeof policy === "function") {
+      try {
+        const answer: unknown = await policy({ server: this.#server, ...question })
+        if (answer === true) return true
+        warning = "was not approved."
+      } catch (thrown) {
+        warning = `is not used, because asking for approval failed: ${reasonOf(thrown)}`
+      }
     }
-    return false
+    this.#warnings.push(`MCP server "${this.#server}": ${what} ${warning}`)
+    return policy === "warn"
   }
 }
 

@@ -1,18 +1,20 @@
 // Reads the config files of various programs as `MCPClientConfig`s by server name.
 
 import { CallError, isCallError } from "../../core/errors.ts"
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, isString } from "../../internal/guards.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { readJsonc } from "../../internal/jsonc.ts"
 import { ParseError } from "../../internal/located.ts"
 import { resolveServer } from "./config-resolve.ts"
 import type { MCPClientConfig } from "./config.ts"
-import { readEntry } from "./config-entry.ts"
 import { configError } from "./config-fields.ts"
-import { fillVariables, platformVariables } from "./config-variables.ts"
-import type { MCPInputVariable, VariableSource } from "./config-variables.ts"
-
-export type { MCPInputVariable } from "./config-variables.ts"
+import {
+  fillVariables,
+  platformVariables,
+  readEntry,
+  type MCPInputVariable,
+  type VariableSource,
+} from "./config-entry.ts"
 
 /** The values of variables in a config. */
 export interface ReadServersOptions {
@@ -96,12 +98,11 @@ function parseConfig(text: string): unknown {
   }
 }
 
-interface ServerEntries {
+/** The entries of a config by name, and its `inputs`. */
+function findServers(config: unknown): {
   readonly entries: Readonly<Record<string, unknown>>
   readonly inputs: unknown
-}
-
-function findServers(config: unknown): ServerEntries {
+} {
   if (!isRecord(config)) throw notConfigError("it is not an object")
   if (isEntry(config)) {
     throw notConfigError(`it is one server without a name; write { "mcpServers": { "name": … } }`)
@@ -135,38 +136,29 @@ function isEntry(value: unknown): boolean {
 }
 
 function sourceOf(
-  options: ReadServersOptions,
+  { env, workspaceFolder, userHome, inputs: answer }: ReadServersOptions,
   platform: Awaited<ReturnType<typeof platformVariables>>,
   inputs: unknown,
 ): VariableSource {
-  const declared = inputsOf(inputs)
+  const list: readonly unknown[] = Array.isArray(inputs) ? inputs : []
+  const declared = list.filter(isRecord)
   const asked = new Map<string, Promise<string | undefined>>()
   const ask = async (id: string): Promise<string | undefined> => {
     // An undeclared input is treated as a secret.
-    const input = declared.get(id) ?? inputOf(id, { password: true })
-    return (await options.inputs?.(input)) ?? input.default
+    const input = inputOf(id, declared.findLast((item) => item["id"] === id) ?? { password: true })
+    return (await answer?.(input)) ?? input.default
   }
   return {
-    env: options.env ?? platform.env,
-    workspaceFolder: () => options.workspaceFolder ?? platform.workspaceFolder,
-    userHome: () => options.userHome ?? platform.userHome,
-    pathSeparator: () => platform.pathSeparator,
+    env: env ?? platform.env,
+    workspaceFolder: workspaceFolder ?? platform.workspaceFolder,
+    userHome: userHome ?? platform.userHome,
+    pathSeparator: platform.pathSeparator,
     input: (id) => {
-      const answer = asked.get(id) ?? ask(id)
-      asked.set(id, answer)
-      return answer
+      const answered = asked.get(id) ?? ask(id)
+      asked.set(id, answered)
+      return answered
     },
   }
-}
-
-function inputsOf(value: unknown): ReadonlyMap<string, MCPInputVariable> {
-  const list: readonly unknown[] = Array.isArray(value) ? value : []
-  return new Map(
-    list.filter(isRecord).flatMap((item) => {
-      const { id } = item
-      return typeof id === "string" ? [[id, inputOf(id, item)] as const] : []
-    }),
-  )
 }
 
 function inputOf(id: string, item: Readonly<Record<string, unknown>>): MCPInputVariable {
@@ -176,7 +168,7 @@ function inputOf(id: string, item: Readonly<Record<string, unknown>>): MCPInputV
     type: textOf(type),
     description: textOf(description),
     default: textOf(fallback),
-    options: Array.isArray(options) ? options.filter((one) => typeof one === "string") : undefined,
+    options: Array.isArray(options) ? options.filter(isString) : undefined,
     isPassword: password === true,
   }
 }

@@ -1,9 +1,8 @@
 import { mcpEnvelope } from "../../core/envelope.ts"
 import type { MCPContentBlock, MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { mapBlocks } from "../../mcp/content.ts"
-import type { MappedBlocks } from "../../mcp/content.ts"
-import type { MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
+import { mapBlocks, type MappedBlocks } from "../../mcp/content.ts"
+import type { JsonObject, MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
 import type { MCPPeer } from "./client/model.ts"
 
 /** The origin of a result. */
@@ -42,10 +41,7 @@ export function toolEnvelope(result: MCPToolResult, about: ToolAnswerOrigin): Re
 }
 
 /** Creates the envelope of a resource: the data is the result without its `_meta`. */
-export function resourceEnvelope(
-  result: Readonly<Record<string, unknown>>,
-  about: AnswerOrigin,
-): ResponseEnvelope {
+export function resourceEnvelope(result: JsonObject, about: AnswerOrigin): ResponseEnvelope {
   const { contents } = result
   const parts: readonly unknown[] = Array.isArray(contents) ? contents : []
   const mapped = mapBlocks(parts.map((resource) => ({ type: "resource", resource })))
@@ -53,10 +49,7 @@ export function resourceEnvelope(
 }
 
 /** Creates the envelope of a prompt: the data is its description and messages. */
-export function promptEnvelope(
-  result: Readonly<Record<string, unknown>>,
-  about: AnswerOrigin,
-): ResponseEnvelope {
+export function promptEnvelope(result: JsonObject, about: AnswerOrigin): ResponseEnvelope {
   const { description, messages } = result
   const list: readonly unknown[] = Array.isArray(messages) ? messages : []
   const mapped = mapBlocks(list.map((item) => (isRecord(item) ? item["content"] : item)))

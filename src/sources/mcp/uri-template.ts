@@ -161,14 +161,11 @@ function expandOne(
 
 /** Percent-encodes a text; with `isReserved`, reserved characters and existing triplets are kept. */
 function encode(text: string, isReserved: boolean): string {
-  return text.replace(isReserved ? NOT_RESERVED : NOT_UNRESERVED, (match) =>
-    match.length === 3 && match.startsWith("%") ? match : percent(match),
-  )
-}
-
-function percent(character: string): string {
-  const bytes = new TextEncoder().encode(character)
-  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("")
+  return text.replace(isReserved ? NOT_RESERVED : NOT_UNRESERVED, (match) => {
+    if (match.length === 3 && match.startsWith("%")) return match
+    const bytes = [...new TextEncoder().encode(match)]
+    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("")
+  })
 }
 
 function lengthOf(value: TemplateValue): number {

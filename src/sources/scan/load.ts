@@ -1,5 +1,7 @@
-import { MAX_TIMER_DELAY, systemClock } from "../../internal/clock.ts"
+import { MAX_TIMER_DELAY } from "../../internal/clock.ts"
+import { eachOf } from "../../internal/each-of.ts"
 import { reasonOf } from "../../internal/message-text.ts"
+import { deferred, withTimeout } from "../../internal/wait.ts"
 import { aborted } from "./walk.ts"
 
 /** A loaded module, or why loading failed. */
@@ -23,58 +25,43 @@ export async function loadModules(
   signal: AbortSignal | undefined,
 ): Promise<Loaded[]> {
   const loaded: Loaded[] = []
-  let next = 0
-  const lane = async (): Promise<void> => {
-    for (let index = next++; index < urls.length; index = next++) {
-      loaded[index] = await loadOne(urls[index]!, importModule, timeout, signal)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, urls.length) }, lane))
+  await eachOf(urls, MAX_CONCURRENT, async (url, index) => {
+    loaded[index] = await loadOne(url, importModule, timeout, signal)
+  })
   return loaded
 }
 
-function loadOne(
+async function loadOne(
   url: string,
   importModule: (url: string) => Promise<unknown>,
   timeout: number,
   signal: AbortSignal | undefined,
 ): Promise<Loaded> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(aborted(signal))
-      return
-    }
-    const onAbort = (): void => {
-      systemClock.clearTimeout(timer)
-      reject(aborted(signal!))
-    }
-    const settle = (loaded: Loaded): void => {
-      systemClock.clearTimeout(timer)
-      signal?.removeEventListener("abort", onAbort)
-      resolve(loaded)
-    }
-    const timer =
-      timeout > MAX_TIMER_DELAY
-        ? undefined
-        : systemClock.setTimeout(() => settle(tooSlow(timeout)), timeout)
-    signal?.addEventListener("abort", onAbort, { once: true })
-    // A result after the timeout is ignored; handling it avoids an unhandled rejection.
-    attempt(importModule, url).then(
-      (module) => settle({ module }),
-      (cause: unknown) => settle({ reason: `cannot be loaded: ${reasonOf(cause)}`, cause }),
-    )
-  })
+  if (signal?.aborted) throw aborted(signal)
+  const stop = deferred()
+  const onAbort = (): void => stop.resolve()
+  signal?.addEventListener("abort", onAbort)
+  try {
+    const loading = Promise.race([attempt(importModule, url), stop.promise])
+    const tooSlow = (): Loaded => ({
+      reason: `did not finish loading within ${timeout} ms: look for a top-level await that never ends, or raise importTimeout`,
+    })
+    const isLimited = timeout <= MAX_TIMER_DELAY
+    const loaded = await (isLimited ? withTimeout(loading, timeout, tooSlow) : loading)
+    if (loaded === undefined) throw aborted(signal!)
+    return loaded
+  } finally {
+    signal?.removeEventListener("abort", onAbort)
+  }
 }
 
 async function attempt(
   importModule: (url: string) => Promise<unknown>,
   url: string,
-): Promise<unknown> {
-  return await importModule(url)
-}
-
-function tooSlow(timeout: number): Loaded {
-  return {
-    reason: `did not finish loading within ${timeout} ms: look for a top-level await that never ends, or raise importTimeout`,
+): Promise<Loaded> {
+  try {
+    return { module: await importModule(url) }
+  } catch (cause) {
+    return { reason: `cannot be loaded: ${reasonOf(cause)}`, cause }
   }
 }

@@ -1,15 +1,20 @@
 import { specFields } from "../../core/spec-schemas.ts"
-import type { AnyOperation } from "../../core/define.ts"
+import { idOf, type AnyOperation } from "../../core/define.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { type Candidate, findCandidateIssue, candidatesOf, describeExport } from "./exports.ts"
 import { type Loaded, loadModules } from "./load.ts"
-import { type ScanSettings, resolveScanOptions } from "./options.ts"
 import { fileUrl } from "./paths.ts"
-import type { ScannerFS, ScanOptions } from "./types.ts"
+import {
+  resolveScanOptions,
+  type ScannerFS,
+  type ScanOptions,
+  type ScanProblem,
+  type ScanSettings,
+} from "./options.ts"
 import { findFiles } from "./walk.ts"
 import type { OperationSpec } from "../../core/types.ts"
 
-export type { ScannerEntry, ScannerFS, ScanOptions, ScanProblem } from "./types.ts"
+export type { ScannerEntry, ScannerFS, ScanOptions, ScanProblem } from "./options.ts"
 
 /** Specs by operation id, to be stored in a file or sent to another machine. */
 export interface OperationManifest {
@@ -58,79 +63,69 @@ export async function scanDefinitions(
 
 type FindIssue = (candidate: Candidate) => string | undefined
 
+/** Finds operations in the order of the files, each object and each id once. */
 async function scan(
   dir: string,
   fs: ScannerFS,
-  settings: ScanSettings,
+  { importTimeout, extensions, report, signal }: ScanSettings,
   findIssue: FindIssue,
 ): Promise<AnyOperation[]> {
-  const { importTimeout, report, signal } = settings
-  const { files, problems } = await findFiles(dir, fs, settings.extensions, signal)
+  const { files, problems } = await findFiles(dir, fs, extensions, signal)
   const cwd = fs.cwd()
   const urls = files.map(({ path }) => fileUrl(path, cwd))
   const load = fs.importModule === undefined ? importUrl : (url: string) => fs.importModule!(url)
   const modules = await loadModules(urls, load, importTimeout, signal)
   problems.forEach((problem) => report(problem))
-  const collection = new Collection(settings, findIssue)
-  files.forEach(({ file }, index) => collection.add(file, modules[index]!))
-  return collection.operations
+  const operations: AnyOperation[] = []
+  const seen = new Set<unknown>()
+  const fileOf = new Map<string, string>()
+  for (const [index, { file }] of files.entries()) {
+    const candidates = readCandidates(modules[index]!)
+    if (!Array.isArray(candidates)) {
+      report({ file, ...candidates })
+      continue
+    }
+    for (const candidate of candidates) {
+      const { value } = candidate
+      // A module may export operations of other modules again.
+      if (typeof value === "object" && seen.has(value)) continue
+      seen.add(value)
+      const reason = judge(file, candidate, findIssue, fileOf)
+      if (reason === undefined) operations.push(value as AnyOperation)
+      else report({ file, reason })
+    }
+  }
+  return operations
 }
 
-/** Collects operations in scan order, each object and each id once. */
-class Collection {
-  readonly operations: AnyOperation[] = []
-  readonly #report: ScanSettings["report"]
-  readonly #findIssue: FindIssue
-  readonly #seen = new Set<unknown>()
-  readonly #fileOf = new Map<string, string>()
-
-  constructor({ report }: ScanSettings, findIssue: FindIssue) {
-    this.#report = report
-    this.#findIssue = findIssue
+function readCandidates(loaded: Loaded): Candidate[] | Omit<ScanProblem, "file"> {
+  if (!("module" in loaded)) return loaded
+  try {
+    return candidatesOf(loaded.module)
+  } catch (cause) {
+    return { reason: `its exports cannot be read: ${reasonOf(cause)}`, cause }
   }
+}
 
-  add(file: string, loaded: Loaded): void {
-    if (!("module" in loaded)) {
-      this.#report({ file, ...loaded })
-      return
+/** Why a candidate is refused; its id belongs to the file otherwise. */
+function judge(
+  file: string,
+  candidate: Candidate,
+  findIssue: FindIssue,
+  fileOf: Map<string, string>,
+): string | undefined {
+  try {
+    const issue = findIssue(candidate)
+    if (issue !== undefined) return issue
+    const id = idOf(candidate.value as AnyOperation)
+    const first = fileOf.get(id)
+    if (first !== undefined) {
+      return `${describeExport(candidate.name)} is "${id}", which ${first === file ? "this file" : first} has already; rename or remove one of them`
     }
-    for (const candidate of this.#candidates(file, loaded.module)) this.#take(file, candidate)
-  }
-
-  #candidates(file: string, module: unknown): Candidate[] {
-    try {
-      return candidatesOf(module)
-    } catch (cause) {
-      this.#report({ file, reason: `its exports cannot be read: ${reasonOf(cause)}`, cause })
-      return []
-    }
-  }
-
-  #take(file: string, candidate: Candidate): void {
-    const { value } = candidate
-    // A module may export operations of other modules again.
-    if (typeof value === "object" && this.#seen.has(value)) return
-    this.#seen.add(value)
-    const reason = this.#judge(file, candidate)
-    if (reason === undefined) this.operations.push(value as AnyOperation)
-    else this.#report({ file, reason })
-  }
-
-  #judge(file: string, candidate: Candidate): string | undefined {
-    try {
-      const issue = this.#findIssue(candidate)
-      if (issue !== undefined) return issue
-      const operation = candidate.value as AnyOperation
-      const id = `${operation.namespace}.${operation.name}`
-      const first = this.#fileOf.get(id)
-      if (first !== undefined) {
-        return `${describeExport(candidate.name)} is "${id}", which ${first === file ? "this file" : first} has already; rename or remove one of them`
-      }
-      this.#fileOf.set(id, file)
-      return undefined
-    } catch (cause) {
-      return `${describeExport(candidate.name)} cannot be read: ${reasonOf(cause)}`
-    }
+    fileOf.set(id, file)
+    return undefined
+  } catch (cause) {
+    return `${describeExport(candidate.name)} cannot be read: ${reasonOf(cause)}`
   }
 }
 

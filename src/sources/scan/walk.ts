@@ -1,7 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isUnder, joinPath } from "./paths.ts"
-import type { ScannerEntry, ScannerFS, ScanProblem } from "./types.ts"
+import type { ScannerEntry, ScannerFS, ScanProblem } from "./options.ts"
 
 /** A module of the scanned folder. */
 export interface FoundFile {

@@ -42,20 +42,15 @@ function countEvent(): (chunk: Uint8Array) => number {
     let largest = 0
     for (const byte of chunk) {
       length++
-      if (byte === LF && last === CR) {
-        last = byte
-        continue
-      }
+      const isSecondOfBreak = byte === LF && last === CR
       last = byte
-      if (byte !== LF && byte !== CR) {
-        isLineEmpty = false
-        continue
-      }
-      if (isLineEmpty) {
+      if (isSecondOfBreak) continue
+      const isBreak = byte === LF || byte === CR
+      if (isBreak && isLineEmpty) {
         if (length > largest) largest = length
         length = 0
       }
-      isLineEmpty = true
+      isLineEmpty = isBreak
     }
     return Math.max(largest, length)
   }

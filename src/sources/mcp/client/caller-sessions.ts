@@ -1,5 +1,5 @@
 import type { CallError } from "../../../core/errors.ts"
-import { fixedHeaders, headersKey, readCallHeaders } from "../../../core/call-headers.ts"
+import { headersKey, readCallHeaders } from "../../../core/call-headers.ts"
 import { IdlePool } from "../../../internal/idle-pool.ts"
 import type { MCPHttpChannel, ResolvedServer } from "../config.ts"
 import type { Clock } from "../../../internal/platform.ts"
@@ -21,18 +21,7 @@ export class CallerSessions {
   readonly #make: (server: ResolvedServer) => Supervisor
   readonly #pool: IdlePool<Supervisor>
 
-  /** `undefined` when no header depends on the caller. */
-  static of(
-    server: ResolvedServer,
-    clock: Clock,
-    make: (server: ResolvedServer) => Supervisor,
-  ): CallerSessions | undefined {
-    const { channel } = server
-    if (channel.kind !== "http" || fixedHeaders(channel.headers) !== undefined) return undefined
-    return new CallerSessions(server, channel, clock, make)
-  }
-
-  private constructor(
+  constructor(
     server: ResolvedServer,
     channel: MCPHttpChannel,
     clock: Clock,

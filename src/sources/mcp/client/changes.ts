@@ -2,21 +2,16 @@ import type { Clock } from "../../../internal/platform.ts"
 import { setRef } from "../../../internal/defer.ts"
 import { backOff } from "../../../internal/back-off.ts"
 import { pause } from "../../../internal/wait.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import type { MCPListKind } from "./model.ts"
 import type { Session } from "./session.ts"
 
-const KINDS: Readonly<Record<string, readonly MCPListKind[]>> = {
-  "notifications/tools/list_changed": ["tools"],
-  "notifications/prompts/list_changed": ["prompts"],
-  "notifications/resources/list_changed": ["resources", "resourceTemplates"],
-}
-
-const FILTERS = [
-  ["tools", "toolsListChanged"],
-  ["prompts", "promptsListChanged"],
-  ["resources", "resourcesListChanged"],
-] as const
+/** What changes can be announced: the capability, the filter of a subscription, and the lists. */
+const ANNOUNCED: readonly (readonly [string, string, readonly MCPListKind[]])[] = [
+  ["tools", "toolsListChanged", ["tools"]],
+  ["prompts", "promptsListChanged", ["prompts"]],
+  ["resources", "resourcesListChanged", ["resources", "resourceTemplates"]],
+]
 
 const GATHER_MS = 50
 const ACK_MS = 30_000
@@ -35,9 +30,9 @@ export class Changes {
   }
 
   notified(method: string): void {
-    const kinds = Object.hasOwn(KINDS, method) ? KINDS[method] : undefined
-    if (kinds === undefined) return
-    for (const kind of kinds) this.#gathered.add(kind)
+    const announced = ANNOUNCED.find(([name]) => method === `notifications/${name}/list_changed`)
+    if (announced === undefined) return
+    for (const kind of announced[2]) this.#gathered.add(kind)
     if (this.#timer !== undefined) return
     this.#timer = this.#clock.setTimeout(() => {
       this.#timer = undefined
@@ -68,19 +63,16 @@ export async function listenForChanges(
 ): Promise<void> {
   const { capabilities, era } = session.peer
   if (era !== "modern") return
-  const filter = Object.fromEntries(
-    FILTERS.filter(([name]) => memberOf(memberOf(capabilities, name), "listChanged") === true).map(
-      ([, key]) => [key, true],
-    ),
+  const wanted = ANNOUNCED.filter(
+    ([name]) => memberOf(memberOf(capabilities, name), "listChanged") === true,
   )
-  if (Object.keys(filter).length === 0) return
+  if (wanted.length === 0) return
+  const filter = Object.fromEntries(wanted.map(([, key]) => [key, true]))
   for (let failures = 0, isFirst = true; !session.isLost; isFirst = false) {
     try {
       const subscription = await session.client.listen(filter, { timeout: ACK_MS })
       if (!isFirst) {
-        for (const [name, key] of FILTERS) {
-          if (key in filter) missed(`notifications/${name}/list_changed`)
-        }
+        for (const [name] of wanted) missed(`notifications/${name}/list_changed`)
       }
       failures = 0
       if ((await subscription.closed) === "local") return

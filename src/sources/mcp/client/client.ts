@@ -1,17 +1,11 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { CallOptions } from "../../../core/types.ts"
-import type {
-  MCPConnection,
-  MCPConnectionEvent,
-  MCPList,
-  MCPListKind,
-  MCPPeer,
-  MCPRequestOptions,
-} from "./model.ts"
+import type { LazyOperation } from "../../../core/lazy-operation.ts"
+import type { AnyRegistry } from "../../../engine/registry.ts"
+import type { MCPConnectionEvent, MCPList, MCPListKind, MCPPeer } from "./model.ts"
 import type { MCPToolsChange } from "./refresh.ts"
-import { readOptions } from "./run-tool.ts"
 import type { MCPServerStatus } from "./status.ts"
-import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
 
 /** Options of a request to a server. */
 export type MCPCallOptions = Pick<
@@ -47,51 +41,32 @@ export interface MCPClient {
   close(): Promise<void>
 }
 
-/** Dependencies of a client. */
-export interface ClientParts extends Pick<MCPClient, "callTool" | "refresh" | "status" | "close"> {
-  readonly connection: MCPConnection
-  /** The server's instructions for models, as far as they were accepted. */
-  readonly instructions: () => string | undefined
-}
+/** An operation of an MCP server. */
+export type MCPOperation = LazyOperation
 
-/** Creates a client for a connection. */
-export function clientOver(parts: ClientParts): MCPClient {
-  const { connection, callTool, refresh, status, close } = parts
-  const accepted = (peer: MCPPeer): MCPPeer => ({ ...peer, instructions: parts.instructions() })
-  return {
-    name: connection.name,
-    get peer() {
-      const { peer } = connection
-      return peer === undefined ? undefined : accepted(peer)
-    },
-    callTool,
-    readResource: (uri, options) => connection.readResource(uri, requestOptions(options)),
-    getPrompt: (name, input, options) =>
-      connection.getPrompt(name, input ?? {}, requestOptions(options)),
-    list: (kind, signal) => connection.list(kind, signal),
-    refresh,
-    async reconnect() {
-      const peer = await connection.reconnect()
-      await refresh()
-      return accepted(peer)
-    },
-    status,
-    onEvent: (listener) => connection.onEvent(listener),
-    close,
-  }
-}
-
-/** Converts the options of a call to those of a request. */
-function requestOptions(options: MCPCallOptions | undefined): MCPRequestOptions {
-  return readOptions({ ...options, deadline: deadlineOf(options) }, undefined)
-}
-
-/** The earlier of `deadline` and `timeout`, in epoch milliseconds. */
-export function deadlineOf(options: MCPCallOptions | undefined): number | undefined {
-  const { deadline = Number.POSITIVE_INFINITY, timeout } = options ?? {}
-  const due = Math.min(
-    deadline,
-    timeout === undefined ? deadline : wallTimeOf(systemClock) + timeout,
-  )
-  return due === Number.POSITIVE_INFINITY ? undefined : due
+/** A connected server and its operations. Its creator closes it. */
+export interface MCPClientWrapper extends AsyncDisposable {
+  /** The namespace of its tools. */
+  readonly name: string
+  readonly client: MCPClient
+  /** Its current tools. */
+  readonly tools: MCPOperation[]
+  /** Its tools, and its resources and prompts if they are enabled. */
+  readonly operations: readonly MCPOperation[]
+  /** The server's instructions for models; with pin "block" only accepted ones. */
+  readonly instructions: string | undefined
+  /** What was left out or is unreliable, and why. */
+  readonly warnings: readonly string[]
+  status(): MCPServerStatus
+  /**
+   * Registers the operations, all or none, and keeps the registry in sync with the server. Returns a function
+   * that stops this and unregisters them; so does `close`.
+   */
+  registerAll(registry: AnyRegistry): () => void
+  /** Listens for changes of the operations; called after each change. */
+  onToolsChanged(listener: (change: MCPToolsChange) => void): () => void
+  /** Fetches the lists again. Rejects when that fails, and then nothing changes. */
+  refresh(): Promise<MCPToolsChange>
+  /** Closes the connection, ends its process, and unregisters the operations. May be called more than once. */
+  close(): Promise<void>
 }

@@ -1,25 +1,25 @@
 import { systemClock } from "../../../internal/clock.ts"
+import { fixedHeaders } from "../../../core/call-headers.ts"
+import type { CallError } from "../../../core/errors.ts"
 import { Closable } from "../../../internal/closable.ts"
 import type { ResolvedServer } from "../config.ts"
-import type { MCPEra } from "../../../mcp/model.ts"
+import type { JsonObject, MCPEra, MCPToolDefinition, MCPToolResult } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import type { MCPLogReader } from "./log-lines.ts"
-import { Semaphore } from "./semaphore.ts"
 import type {
-  MCPConnection,
   MCPConnectionEvent,
   MCPConnectionStatus,
   MCPList,
   MCPListKind,
   MCPPeer,
+  MCPRequestOptions,
 } from "./model.ts"
 import { LISTS, listAll, withoutBadHeaders } from "./paging.ts"
 import { RequestTimeout } from "./request-timeout.ts"
-import { timeoutFor, runCall, sendWithin } from "./requests.ts"
-import type { CallRequest, RequestHost } from "./requests.ts"
+import { Requests } from "./requests.ts"
 import { Supervisor } from "./supervisor.ts"
 import { Listeners } from "../../../internal/listeners.ts"
 
@@ -32,25 +32,25 @@ export interface ConnectionDependencies {
   readonly clock?: Clock | undefined
 }
 
-/** Creates a connection to one server; it opens nothing before the first use. */
-export function createConnection(
-  server: ResolvedServer,
-  dependencies: ConnectionDependencies = {},
-): MCPConnection {
-  return new Connection(server, dependencies)
-}
+/** A connection, or a stand-in for one. */
+export type MCPConnection = Omit<Connection, typeof Symbol.asyncDispose>
 
-class Connection extends Closable implements MCPConnection {
+/**
+ * A connection to one server that outlives its sockets and processes: it opens nothing before the first use, and
+ * lost ones are reopened when needed. May be closed more than once; later requests fail with `UNAVAILABLE`.
+ */
+export class Connection extends Closable {
   readonly name: string
   readonly #server: ResolvedServer
   readonly #clock: Clock
   readonly #listeners = new Listeners<MCPConnectionEvent>()
   readonly #changes: Changes
   readonly #supervisor: Supervisor
+  /** Only if headers depend on the caller. */
   readonly #callers: CallerSessions | undefined
-  readonly #host: RequestHost
+  readonly #requests: Requests
 
-  constructor(server: ResolvedServer, dependencies: ConnectionDependencies) {
+  constructor(server: ResolvedServer, dependencies: ConnectionDependencies = {}) {
     super()
     const { clock = systemClock, knownEra, log } = dependencies
     this.name = server.name
@@ -71,39 +71,19 @@ class Connection extends Closable implements MCPConnection {
       lost: (error) => this.#emit({ type: "lost", error }),
     })
     this.#supervisor = supervisor
-    const callers = CallerSessions.of(server, clock, (own) => {
-      const nothing = (): void => {}
-      return new Supervisor({
-        server: own,
-        clock,
-        log,
-        knownEra: supervisor.peer?.era ?? knownEra,
+    const { channel } = server
+    if (channel.kind === "http" && fixedHeaders(channel.headers) === undefined) {
+      this.#callers = new CallerSessions(server, channel, clock, (own) => {
+        const era = supervisor.peer?.era ?? knownEra
         // The main connection follows the lists; any session may find that the server is unreachable.
-        opened: nothing,
-        notified: nothing,
-        lost: nothing,
-        unreached: (error) => supervisor.away(error),
+        const unreached = (error: CallError): void => supervisor.away(error)
+        return new Supervisor({ server: own, clock, log, knownEra: era, unreached })
       })
-    })
-    this.#callers = callers
-    this.#host = {
-      server,
-      clock,
-      semaphore: new Semaphore(server.maxConcurrency),
-      era: () => supervisor.peer?.era,
-      ready: async (timeout, caller) =>
-        (await callers?.ready(caller, timeout)) ?? (await supervisor.ready(timeout)),
-      expired: (session) => {
-        supervisor.expired(session)
-        callers?.expired(session)
-      },
-      unreached: (session, error) => {
-        supervisor.unreached(session, error)
-        callers?.unreached(session, error)
-      },
     }
+    this.#requests = new Requests(server, clock, supervisor, this.#callers)
   }
 
+  /** `undefined` before the first connection. */
   get peer(): MCPPeer | undefined {
     return this.#supervisor.peer
   }
@@ -112,6 +92,7 @@ class Connection extends Closable implements MCPConnection {
     return this.#supervisor.status
   }
 
+  /** Connects unless connected; concurrent callers share one attempt. */
   async connect(signal?: AbortSignal): Promise<MCPPeer> {
     const timeout = new RequestTimeout({
       clock: this.#clock,
@@ -128,23 +109,25 @@ class Connection extends Closable implements MCPConnection {
     }
   }
 
+  /** Closes the connection and connects again, even after too many crashes. */
   async reconnect(): Promise<MCPPeer> {
     await this.#supervisor.reset()
     return await this.connect()
   }
 
+  /** Fetches all pages. A kind that the server does not declare is empty, without a request. */
   async list(kind: MCPListKind, signal?: AbortSignal): Promise<MCPList> {
     const { method, capability } = LISTS[kind]
     const options = { signal, isRepeatable: true }
     const about = { method, phase: "list", tool: kind, options } as const
-    const timeout = timeoutFor(about, this.#host)
+    const timeout = this.#requests.timeoutFor(about)
     try {
       const { peer } = await this.#supervisor.ready(timeout)
       if (memberOf(peer.capabilities, capability) === undefined) {
         return { items: [], ttlMs: undefined, warnings: [] }
       }
       const list = await listAll(kind, this.#server, (params) =>
-        sendWithin({ ...about, params }, {}, timeout, this.#host),
+        this.#requests.send({ ...about, params }, {}, timeout),
       )
       return kind === "tools" ? withoutBadHeaders(list, this.#server, peer) : list
     } catch (error) {
@@ -158,9 +141,11 @@ class Connection extends Closable implements MCPConnection {
   }
 
   callTool(
-    ...[tool, input, options]: Parameters<MCPConnection["callTool"]>
-  ): ReturnType<MCPConnection["callTool"]> {
-    return this.#call({
+    tool: MCPToolDefinition,
+    input: JsonObject,
+    options: MCPRequestOptions,
+  ): Promise<MCPToolResult> {
+    return this.#requests.call({
       method: "tools/call",
       params: { name: tool.name, arguments: input },
       phase: "call",
@@ -170,10 +155,9 @@ class Connection extends Closable implements MCPConnection {
     })
   }
 
-  readResource(
-    ...[uri, options]: Parameters<MCPConnection["readResource"]>
-  ): ReturnType<MCPConnection["readResource"]> {
-    return this.#call({
+  /** The raw result: `{ contents }`. */
+  readResource(uri: string, options: MCPRequestOptions): Promise<JsonObject> {
+    return this.#requests.call({
       method: "resources/read",
       params: { uri },
       phase: "read",
@@ -182,10 +166,13 @@ class Connection extends Closable implements MCPConnection {
     })
   }
 
+  /** The raw result: `{ description, messages }`. */
   getPrompt(
-    ...[name, input, options]: Parameters<MCPConnection["getPrompt"]>
-  ): ReturnType<MCPConnection["getPrompt"]> {
-    return this.#call({
+    name: string,
+    input: Readonly<Record<string, string>>,
+    options: MCPRequestOptions,
+  ): Promise<JsonObject> {
+    return this.#requests.call({
       method: "prompts/get",
       params: { name, arguments: input },
       phase: "prompt",
@@ -194,13 +181,9 @@ class Connection extends Closable implements MCPConnection {
     })
   }
 
+  /** Listens for changed lists, reopened connections (everything may have changed) and lost connections. */
   onEvent(listener: (event: MCPConnectionEvent) => void): () => void {
     return this.#listeners.add(listener)
-  }
-
-  async #call(request: CallRequest): Promise<Readonly<Record<string, unknown>>> {
-    this.#supervisor.assertOpen()
-    return await runCall(request, this.#host)
   }
 
   protected async end(): Promise<void> {

@@ -1,7 +1,6 @@
 import type { ResolvedServer } from "../config.ts"
-import type { MCPEra } from "../../../mcp/model.ts"
-import { MODERN_VERSION } from "../../../mcp/model.ts"
-import { memberOf } from "./framed-transport.ts"
+import { MODERN_VERSION, type MCPEra } from "../../../mcp/model.ts"
+import { memberOf } from "./sdk.ts"
 
 /** One way to connect. */
 export interface Attempt {

@@ -1,32 +1,11 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
-import type { ProgressUpdate } from "../../../core/types.ts"
-import type { RequestCaller } from "./model.ts"
-import type { Message, SendOptions, TransportLike } from "./sdk.ts"
+import type { RunningRequest } from "./running-request.ts"
+import { memberOf } from "./sdk.ts"
+import type { Message, SdkModule, SendOptions, TransportLike } from "./sdk.ts"
 
 /** Header that identifies a request between the SDK's transport and our `fetch`, which removes it. */
 export const REQUEST_TOKEN_HEADER = "x-operations-request"
-
-/** A pending request of ours. */
-export interface Exchange {
-  /** Sent as the progress token, which identifies the messages of this request. */
-  readonly token: number
-  readonly method: string
-  /** Whose request it is. */
-  readonly caller?: RequestCaller | undefined
-  /** Fires when the request was given up, to close what is still open. */
-  readonly abandoned: AbortSignal
-  /** It was passed to the transport. */
-  isSent: boolean
-  /** The caller no longer waits; if it has not been sent yet, it will not be. */
-  readonly isGivenUp: boolean
-  /** From a `Retry-After` header. */
-  retryAfterMs: number | undefined
-  progressed(update: ProgressUpdate): void
-  answered(result: unknown): void
-  failed(error: unknown): void
-  /** The response stream has ended. */
-  streamEnded(): void
-}
 
 /** Receives everything that is not a response. */
 export interface FrameEvents {
@@ -36,37 +15,27 @@ export interface FrameEvents {
   dropped(why: string): void
 }
 
-// Empty results for the SDK's client, valid in both eras; the caller gets the raw result.
-const EMPTY_RESULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  "tools/call": { content: [] },
-  "tools/list": { tools: [] },
-  "resources/list": { resources: [] },
-  "resources/templates/list": { resourceTemplates: [] },
-  "resources/read": { contents: [] },
-  "prompts/list": { prompts: [] },
-  "prompts/get": { messages: [] },
-}
-
 /**
- * Sits between the SDK's client and a transport, and sees every message unchanged.
+ * A transport that the SDK's client shares with us: the client connects and answers the server, and our requests
+ * bypass it.
  *
- * Callers get raw results. The client gets an empty result of the right kind, because it would refuse a whole
- * list for one invalid tool and a whole result for one unknown block. Progress is delivered here, immediately
- * and in order: the client loses updates that arrive right before the result.
+ * The client would refuse a whole list for one invalid tool and a whole result for one unknown block, and it
+ * loses progress that arrives right before the result.
  */
 export class FramedTransport {
   onmessage: ((message: unknown, extra?: unknown) => void) | undefined = undefined
   onclose: (() => void) | undefined = undefined
   onerror: ((error: Error) => void) | undefined = undefined
+  /** Our requests without a response, by id, which is also the progress token. */
+  readonly pending = new Map<unknown, RunningRequest>()
   readonly #inner: TransportLike
+  readonly #sdk: Pick<SdkModule, "ProtocolError">
   readonly #events: FrameEvents
-  readonly #byToken = new Map<number, Exchange>()
-  readonly #byId = new Map<unknown, Exchange>()
-  readonly #ids = new Map<Exchange, unknown>()
   #isClosed = false
 
-  constructor(inner: TransportLike, events: FrameEvents) {
+  constructor(inner: TransportLike, sdk: Pick<SdkModule, "ProtocolError">, events: FrameEvents) {
     this.#inner = inner
+    this.#sdk = sdk
     this.#events = events
   }
 
@@ -93,60 +62,31 @@ export class FramedTransport {
     return inner.start()
   }
 
+  /** Sends a message of the client. */
   send(message: Message, options?: SendOptions): Promise<void> {
-    const exchange = this.#exchangeOf(message)
-    if (exchange === undefined) return this.#inner.send(message as never, options)
-    if (exchange.isGivenUp) {
-      this.#byToken.delete(exchange.token)
-      return Promise.reject(new Error("The request was given up before it was sent."))
-    }
-    const { id } = message
-    this.#byId.set(id, exchange)
-    this.#ids.set(exchange, id)
-    exchange.isSent = true
-    if (this.#inner.hasPerRequestStream !== true) return this.#inner.send(message as never, options)
-    return this.#inner.send(message as never, {
-      ...options,
-      headers: { ...options?.headers, [REQUEST_TOKEN_HEADER]: String(exchange.token) },
-      requestSignal: exchange.abandoned,
-      onRequestStreamEnd: () => exchange.streamEnded(),
+    return this.#inner.send(message as never, options)
+  }
+
+  /** Sends a request of ours. It is pending until its response, or until it is removed. */
+  async request(
+    running: RunningRequest,
+    params: JsonObject,
+    headers: () => Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const { id } = running
+    const message = { jsonrpc: "2.0", id, method: running.request.method, params }
+    this.pending.set(id, running)
+    running.isSent = true
+    if (this.#inner.hasPerRequestStream !== true) return await this.#inner.send(message as never)
+    await this.#inner.send(message as never, {
+      headers: { ...headers(), [REQUEST_TOKEN_HEADER]: String(id) },
+      requestSignal: running.abandoned,
+      onRequestStreamEnd: () => running.streamEnded(),
     })
   }
 
   close(): Promise<void> {
     return this.#inner.close()
-  }
-
-  /** Recognises messages of this request until `forget`. */
-  expect(exchange: Exchange): void {
-    this.#byToken.set(exchange.token, exchange)
-  }
-
-  /** Makes the client stop waiting for a response; returns the id of the request if it was sent. */
-  cancel(exchange: Exchange): unknown {
-    const id = this.#ids.get(exchange)
-    this.forget(exchange)
-    if (id === undefined) return undefined
-    this.#hand({ jsonrpc: "2.0", id, error: { code: -32603, message: "given up" } })
-    return id
-  }
-
-  forget(exchange: Exchange): void {
-    // A request that the client has not sent yet is stopped in `send`.
-    if (exchange.isSent || !exchange.isGivenUp) this.#byToken.delete(exchange.token)
-    this.#byId.delete(this.#ids.get(exchange))
-    this.#ids.delete(exchange)
-  }
-
-  exchange(token: number): Exchange | undefined {
-    return this.#byToken.get(token)
-  }
-
-  #exchangeOf(message: Message): Exchange | undefined {
-    if (message["method"] === undefined || message["id"] === undefined) return undefined
-    const meta = memberOf(message["params"], "_meta")
-    const token = memberOf(meta, "progressToken")
-    return typeof token === "number" ? this.#byToken.get(token) : undefined
   }
 
   #receive(message: unknown, extra: unknown): void {
@@ -158,39 +98,41 @@ export class FramedTransport {
       this.#events.dropped("a message that is not a JSON object")
       return
     }
-    const { id, method, jsonrpc } = message as Message
+    const { id, method, jsonrpc, params } = message as Message
     if (jsonrpc !== "2.0") this.#events.dropped("a message that is not JSON-RPC 2.0")
-    else if (method === undefined) this.#respond(message as Message, id, extra)
-    else if (method === "notifications/progress") this.#progress(message as Message, extra)
+    else if (method === undefined) this.#respond(message, extra)
+    else if (method === "notifications/progress") this.#progress(message, extra)
     else {
-      if (id === undefined && typeof method === "string") {
-        this.#events.notified(method, (message as Message)["params"])
-      }
+      if (id === undefined && typeof method === "string") this.#events.notified(method, params)
       this.#hand(message, extra)
     }
   }
 
-  #respond(message: Message, id: unknown, extra: unknown): void {
+  #respond(message: Message, extra: unknown): void {
+    const { id, error } = message
     if (typeof id !== "number" && typeof id !== "string") {
       this.#events.dropped("an answer without the id of a request")
       return
     }
-    const exchange = this.#byId.get(id) ?? this.#byId.get(numberOf(id))
-    if (exchange === undefined) {
+    const running = this.pending.get(numberOf(id))
+    if (running === undefined) {
       this.#hand(message, extra)
       return
     }
-    const { jsonrpc } = message
-    const sentId = this.#ids.get(exchange)
-    this.forget(exchange)
-    if (message["error"] !== undefined) {
-      this.#hand({ jsonrpc, id: sentId, error: errorOf(message["error"]) }, extra)
-      return
-    }
-    exchange.answered(message["result"])
-    const empty = EMPTY_RESULTS[exchange.method] ?? {}
-    const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", ...empty }
-    this.#hand({ jsonrpc, id: sentId, result }, extra)
+    this.pending.delete(running.id)
+    if (error === undefined) running.answered(message["result"])
+    else running.failed(this.#errorOf(error))
+  }
+
+  /** Converts the error of a response, which may be any value, to that of the SDK. */
+  #errorOf(error: unknown): Error {
+    const code = memberOf(error, "code")
+    const message = memberOf(error, "message")
+    return this.#sdk.ProtocolError.fromError(
+      Number.isSafeInteger(code) ? (code as number) : -32603,
+      typeof message === "string" ? message : "The server gave no reason.",
+      memberOf(error, "data"),
+    )
   }
 
   /** Passes a message to the SDK's client, which throws on some; transports do not expect that. */
@@ -203,10 +145,10 @@ export class FramedTransport {
   }
 
   #progress(message: Message, extra: unknown): void {
-    const params = message["params"]
+    const { params } = message
     const token = memberOf(params, "progressToken")
-    const exchange = this.#byToken.get(numberOf(token) as number)
-    if (exchange === undefined) {
+    const running = this.pending.get(numberOf(token))
+    if (running === undefined) {
       // Late or unknown: the client would report it as an error.
       if (typeof token !== "number" && typeof token !== "string") this.#hand(message, extra)
       return
@@ -218,7 +160,7 @@ export class FramedTransport {
       this.#events.dropped("progress that is not a number")
       return
     }
-    exchange.progressed({
+    running.progressed({
       progress,
       ...(typeof total === "number" && { total }),
       ...(typeof text === "string" && { message: text }),
@@ -233,25 +175,7 @@ export class FramedTransport {
   }
 }
 
-/** Reads an own property of any value. */
-export function memberOf(value: unknown, key: string): unknown {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined
-  return (value as Readonly<Record<string, unknown>>)[key]
-}
-
 /** Some servers send ids and tokens back as strings. */
 function numberOf(value: unknown): unknown {
   return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
-}
-
-/** Converts any value to a valid JSON-RPC error. */
-function errorOf(value: unknown): Message {
-  const code = memberOf(value, "code")
-  const message = memberOf(value, "message")
-  const data = memberOf(value, "data")
-  return {
-    code: Number.isSafeInteger(code) ? code : -32603,
-    message: typeof message === "string" ? message : "The server gave no reason.",
-    ...(data !== undefined && { data }),
-  }
 }

@@ -1,24 +1,23 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { checkedAnswer } from "../../../core/input-requests.ts"
 import { CallError, isCallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { capabilityRequired, isCapabilityRequired } from "../../../mcp/errors.ts"
 import type { InputRequest, InputResponse } from "../../../core/types.ts"
-import { memberOf } from "./framed-transport.ts"
+import type { LogLines } from "./log-lines.ts"
+import type { RequestInput } from "./model.ts"
+import { rpcError, type SessionRequest } from "./running-request.ts"
+import { memberOf, type ClientLike } from "./sdk.ts"
 
-/** Answers the questions of one call. */
-export type RequestInput = (request: InputRequest) => Promise<InputResponse>
-
-/** The requests that a server may send. */
-export const QUESTIONS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const
-
-export type Question = (typeof QUESTIONS)[number]
-
+/** The requests that a server may send, and the capabilities of clients that answer them. */
 const CAPABILITY = {
   "elicitation/create": "elicitation",
   "sampling/createMessage": "sampling",
   "roots/list": "roots",
-} as const satisfies Record<Question, string>
+} as const
+
+type Question = keyof typeof CAPABILITY
 
 /** The client capabilities that we declare. */
 export function clientCapabilities({
@@ -26,7 +25,7 @@ export function clientCapabilities({
   elicitation,
   sampling,
   roots,
-}: ResolvedServer): Readonly<Record<string, unknown>> {
+}: ResolvedServer): JsonObject {
   return {
     ...((forwardInput || elicitation !== undefined) && { elicitation: { form: {}, url: {} } }),
     ...((forwardInput || sampling !== undefined) && { sampling: {} }),
@@ -35,7 +34,7 @@ export function clientCapabilities({
 }
 
 export function isQuestion(method: unknown): method is Question {
-  return QUESTIONS.includes(method as Question)
+  return typeof method === "string" && Object.hasOwn(CAPABILITY, method)
 }
 
 /**
@@ -50,7 +49,7 @@ export async function answerQuestion(
   server: ResolvedServer,
   requestInput: RequestInput | undefined,
   key?: string,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<JsonObject> {
   // The server's key of the question is kept, for callers that forward the question.
   const asked = { ...inputRequest(method, params), ...(key !== undefined && { key }) }
   const request = asked.type === "url" ? { ...asked, url: safeUrl(asked.url, about) } : asked
@@ -140,7 +139,7 @@ function result(
   request: InputRequest,
   { action, content }: InputResponse,
   about: MCPAsker,
-): Readonly<Record<string, unknown>> {
+): JsonObject {
   switch (method) {
     case "elicitation/create":
       if (action !== "accept" || request.type === "url") return { action }
@@ -163,10 +162,68 @@ function nameOf({ server, tool }: MCPAsker): string {
   return tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+function objectOf(value: unknown): JsonObject {
   return isRecord(value) ? value : {}
 }
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : ""
+}
+
+/** The only one of several calls: what a server sends in between does not say which call it belongs to. */
+export function onlyOf(calls: readonly SessionRequest[]): SessionRequest | undefined {
+  return calls.length === 1 ? calls[0] : undefined
+}
+
+/**
+ * Answers the requests of the server on a legacy connection; in the modern era, results contain the questions.
+ *
+ * `callsOf` returns the running calls.
+ */
+export function answerQuestions(
+  client: ClientLike,
+  capabilities: JsonObject,
+  server: ResolvedServer,
+  log: LogLines,
+  callsOf: () => readonly SessionRequest[],
+): void {
+  for (const method of Object.keys(CAPABILITY).filter(isQuestion)) {
+    const key = CAPABILITY[method]
+    if (!(key in capabilities)) continue
+    client.setRequestHandler(method, async ({ params }) => {
+      const calls = callsOf()
+      const only = onlyOf(calls)
+      for (const { timeout } of calls) timeout.pause()
+      try {
+        const about = { server: server.name, tool: only?.tool }
+        const answer = answerQuestion(method, params, about, server, only?.requestInput)
+        return await (only === undefined ? answer : only.timeout.race(answer, true))
+      } catch (error) {
+        // The server is notified that the call is over. If the tool got an answer nevertheless, it would go on,
+        // and its next question would go to another caller: questions do not say which call they belong to.
+        if (only?.timeout.isOver === true) return await new Promise<never>(() => {})
+        if (calls.length > 1 && isCapabilityRequired(error)) {
+          throw rpcError(reportUnasked(key, server, log, calls))
+        }
+        // If no one was asked, the answer is an error, neither "decline" nor "cancel".
+        if (method !== "elicitation/create" || isCapabilityRequired(error)) throw rpcError(error)
+        return { action: "cancel" }
+      } finally {
+        for (const { timeout } of calls) timeout.resume()
+      }
+    })
+  }
+}
+
+/** Reports a question that was not passed on, since any of several calls may have led to it; returns the reason. */
+function reportUnasked(
+  capability: string,
+  { name, logger }: ResolvedServer,
+  log: LogLines,
+  calls: readonly SessionRequest[],
+): string {
+  const reason = `MCP server "${name}" asks for ${capability}, and does not say for which of ${calls.length} running calls, so the question was not passed on. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
+  logger.warn(reason, { server: name, tools: calls.map(({ tool }) => tool) })
+  for (const call of calls) log.warn(reason, call)
+  return reason
 }

@@ -1,8 +1,8 @@
 import { CallError } from "../../../core/errors.ts"
 import type { MCPClientConfig } from "../config.ts"
-import { disabledStatus, failedStatus } from "./status.ts"
-import type { MCPServerStatus } from "./status.ts"
-import type { MCPClientWrapper, Wrapper } from "./wrapper.ts"
+import { disabledStatus, failedStatus, type MCPServerStatus } from "./status.ts"
+import type { MCPClientWrapper } from "./client.ts"
+import type { Wrapper } from "./wrapper.ts"
 
 /** The connected servers, and the status of every requested one. */
 export type MCPLoaded = MCPClientWrapper[] & {

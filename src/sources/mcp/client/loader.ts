@@ -1,17 +1,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { validateOptions } from "../../../internal/options.ts"
-import type { OptionsSchema } from "../../../internal/options.ts"
+import { eachOf } from "../../../internal/each-of.ts"
+import { validateOptions, type OptionsSchema } from "../../../internal/options.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import { resolveServer } from "../config-resolve.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { MCP_FIELDS, PIN_STORE } from "../config-fields.ts"
-import { readServers } from "../config-read.ts"
-import type { ReadServersOptions } from "../config-read.ts"
+import { readServers, type ReadServersOptions } from "../config-read.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
-import { memoryPins } from "../pins.ts"
-import type { PinStore } from "../pins.ts"
+import { memoryPins, type PinStore } from "../pins.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
-import { createConnection } from "./connection.ts"
+import { Connection } from "./connection.ts"
 import { RegistrySync } from "./registry-sync.ts"
 import {
   loaderClosedError,
@@ -21,11 +19,9 @@ import {
   unknownServer,
 } from "./loaded.ts"
 import type { LoadedEntry, MCPLoaded } from "./loaded.ts"
-import { disabledStatus, failedStatus } from "./status.ts"
-import type { MCPServerStatus } from "./status.ts"
-import { eachOf, SerialQueue } from "./serial-queue.ts"
-import { disabledServer, namespacesOf, openWrapper, Wrapper } from "./wrapper.ts"
-import type { FailedServer, MCPClientWrapper, MCPOperation } from "./wrapper.ts"
+import { disabledStatus, failedStatus, type MCPServerStatus } from "./status.ts"
+import { disabledServer, namespacesOf, openWrapper, Wrapper, type FailedServer } from "./wrapper.ts"
+import type { MCPClientWrapper, MCPOperation } from "./client.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
 
 /** How servers are loaded. */
@@ -196,7 +192,7 @@ export class MCPClientLoader implements AsyncDisposable {
       const server = resolveServer(name, { logger: this.#logger, ...config })
       if (server.disabled) throw disabledServer(name)
       this.#assertNamespacesFree(name, namespacesOf(server))
-      const connection = createConnection(server, { knownEra: this.#eras.get(name) })
+      const connection = new Connection(server, { knownEra: this.#eras.get(name) })
       const pins = server.pins ?? this.#pins
       const opened = await openWrapper(server, connection, pins, signal)
       return opened instanceof Wrapper ? await this.#accept(name, config, opened, signal) : opened
@@ -264,5 +260,26 @@ export class MCPClientLoader implements AsyncDisposable {
         error,
       })
     }
+  }
+}
+
+/** Serialises work per name; work for different names runs concurrently. */
+class SerialQueue {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  async run<TResult>(name: string, run: () => Promise<TResult>): Promise<TResult> {
+    const before = this.#last.get(name)
+    const turn = before === undefined ? run() : before.then(run, run)
+    this.#last.set(name, turn)
+    try {
+      return await turn
+    } finally {
+      if (this.#last.get(name) === turn) this.#last.delete(name)
+    }
+  }
+
+  /** Resolves when all work has ended, successfully or not. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.#last.values()])
   }
 }

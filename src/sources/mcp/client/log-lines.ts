@@ -1,8 +1,7 @@
 import { cutText } from "../../../internal/message-text.ts"
 import { systemClock } from "../../../internal/clock.ts"
-import { isLogLevel } from "../../../mcp/log-level.ts"
-import type { LogLevel } from "../../../mcp/log-level.ts"
-import { memberOf } from "./framed-transport.ts"
+import { isLogLevel, type LogLevel } from "../../../mcp/log-level.ts"
+import { memberOf } from "./sdk.ts"
 import type { Secrets } from "./mask.ts"
 import type { SessionRequest } from "./running-request.ts"
 

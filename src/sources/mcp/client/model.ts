@@ -1,6 +1,6 @@
-// The interface between a connection, which implements the protocol, and its users.
+// The values that a connection, which implements the protocol, and its users exchange.
 
-import type { MCPEra, MCPToolDefinition, MCPToolResult } from "../../../mcp/model.ts"
+import type { MCPEra } from "../../../mcp/model.ts"
 import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../../../core/types.ts"
 
 /** The server at the other end. */
@@ -34,6 +34,9 @@ export interface RequestCaller {
   readonly requestId?: string | undefined
 }
 
+/** Answers the questions of one call. */
+export type RequestInput = (request: InputRequest) => Promise<InputResponse>
+
 /** Options of a request. */
 export interface MCPRequestOptions {
   /** May be a lightweight one, which only `addSignalListener` understands. */
@@ -44,43 +47,12 @@ export interface MCPRequestOptions {
   readonly timeout?: number | undefined
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
   /** Answers the server's questions while this request runs. */
-  readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
+  readonly requestInput?: RequestInput | undefined
   /** Sent as `_meta`: trace context and user data. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   readonly caller?: RequestCaller | undefined
   /** The request has no effect, so it may be sent again after a lost connection. */
   readonly isRepeatable?: boolean | undefined
-}
-
-/** A connection that outlives its sockets and processes: lost ones are reopened when needed. */
-export interface MCPConnection {
-  readonly name: string
-  /** `undefined` before the first connection. */
-  readonly peer: MCPPeer | undefined
-  readonly status: MCPConnectionStatus
-  /** Connects unless connected; concurrent callers share one attempt. */
-  connect(signal?: AbortSignal): Promise<MCPPeer>
-  /** Closes the connection and connects again, even after too many crashes. */
-  reconnect(): Promise<MCPPeer>
-  /** Fetches all pages. A kind that the server does not declare is empty, without a request. */
-  list(kind: MCPListKind, signal?: AbortSignal): Promise<MCPList>
-  callTool(
-    tool: MCPToolDefinition,
-    input: Readonly<Record<string, unknown>>,
-    options: MCPRequestOptions,
-  ): Promise<MCPToolResult>
-  /** The raw result: `{ contents }`. */
-  readResource(uri: string, options: MCPRequestOptions): Promise<Readonly<Record<string, unknown>>>
-  /** The raw result: `{ description, messages }`. */
-  getPrompt(
-    name: string,
-    input: Readonly<Record<string, string>>,
-    options: MCPRequestOptions,
-  ): Promise<Readonly<Record<string, unknown>>>
-  /** Listens for changed lists, reopened connections (everything may have changed) and lost connections. */
-  onEvent(listener: (event: MCPConnectionEvent) => void): () => void
-  /** May be called more than once. Later requests fail with `UNAVAILABLE`. */
-  close(): Promise<void>
 }
 
 export type MCPConnectionEvent =

@@ -5,15 +5,26 @@ import { resolveFetch } from "../../../http-client/public-fetch.ts"
 import { assertPublic } from "../../../http-client/public-lookup.ts"
 import { readCallHeaders } from "../../../core/call-headers.ts"
 import { retryAfterOf } from "../../../http-client/retry-after.ts"
-import type { ResolvedServer } from "../config.ts"
+import type { MCPAuthProvider, MCPHttpChannel, ResolvedServer } from "../config.ts"
+import type { RunningRequest } from "./running-request.ts"
 import { capBody } from "./body-cap.ts"
 import { REQUEST_TOKEN_HEADER } from "./framed-transport.ts"
-import { guardOAuth } from "./oauth-guard.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
 import type { SdkModule, TransportLike } from "./sdk.ts"
 import { isSecretName } from "../../../internal/secret-names.ts"
 import type { CredentialContext } from "../../../core/types.ts"
-import type { HttpHost } from "./oauth-guard.ts"
+
+/** The shared dependencies of the requests of one connection. */
+export interface HttpHost {
+  readonly server: ResolvedServer
+  readonly channel: MCPHttpChannel
+  /** Finds a pending request. */
+  exchange(token: number): RunningRequest | undefined
+  /** Called when the shared response stream can no longer be read. */
+  broken(error: CallError): void
+  /** Receives values that must be masked. */
+  readonly secret: (value: string) => void
+}
 
 /** Creates an HTTP transport without starting it. */
 export function makeHttp(sdk: SdkModule, kind: "http" | "sse", host: HttpHost): TransportLike {
@@ -43,7 +54,7 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
     const isEndpoint = isHome && (kind === "sse" || url.pathname === home.pathname)
     const signal = init?.signal ?? new AbortController().signal
     // Requests that open a session or list have no caller.
-    const caller = host.exchange(token)?.caller
+    const caller = host.exchange(token)?.request.caller
     const context = { identity: caller?.identity, operationId: caller?.operationId, signal }
     if (isHome) await addHeaders(headers, isEndpoint, host, context)
     else refusePrivate(url, host)
@@ -136,4 +147,35 @@ function tooLarge(server: ResolvedServer, isRequest: boolean): CallError {
     `MCP server "${server.name}" sent a message of more than ${server.maxMessageBytes} bytes. Ask for less, or raise "maxMessageBytes" of the server.`,
     { mayHaveExecuted: isRequest, details: { limit: server.maxMessageBytes } },
   )
+}
+
+type Method = (this: unknown, ...args: unknown[]) => unknown
+
+/**
+ * Wraps the user's provider so that it receives only addresses that a browser may open.
+ *
+ * The address of the sign-in page comes from the server. Providers pass it to the system, where `file:` or
+ * the scheme of a program would do something else.
+ */
+function guardOAuth({ channel, server }: HttpHost): MCPAuthProvider | undefined {
+  const provider = channel.authProvider
+  if (provider === undefined || !("redirectToAuthorization" in provider)) return provider
+  const redirect = provider.redirectToAuthorization as Method
+  const guarded: Method = async (url, ...rest) => {
+    const { protocol } = new URL(String(url))
+    if (protocol !== "https:" && protocol !== "http:") {
+      throw new CallError(
+        "EGRESS_BLOCKED",
+        `MCP server "${server.name}" asks you to sign in at an address with the scheme "${protocol}", which is not opened. Only http and https are allowed.`,
+      )
+    }
+    return await redirect.call(provider, url, ...rest)
+  }
+  return new Proxy(provider, {
+    get(target, key) {
+      if (key === "redirectToAuthorization") return guarded
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === "function" ? (value as Method).bind(target) : value
+    },
+  })
 }

@@ -1,15 +1,16 @@
-import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
+import { systemClock } from "../../../internal/clock.ts"
 import { CallError } from "../../../core/errors.ts"
+import type { MCPStdioChannel, ResolvedServer } from "../config.ts"
+import { launchWarnings } from "../launch-warnings.ts"
 import { withOutput } from "../../../mcp/errors.ts"
-import type { MCPEra } from "../../../mcp/model.ts"
-import { MODERN_VERSION } from "../../../mcp/model.ts"
-import { firstAttempt, nextAttempt } from "./era.ts"
-import type { Attempt } from "./era.ts"
-import { approveLaunch, makeChild } from "./open-child.ts"
+import { MODERN_VERSION, type MCPEra } from "../../../mcp/model.ts"
+import { firstAttempt, nextAttempt, type Attempt, type Tried } from "./era.ts"
 import { makeHttp } from "./open-http.ts"
+import { RequestTimeout } from "./request-timeout.ts"
+import { childEnvironment } from "./stdio/launch.ts"
+import { ChildTransport } from "./stdio/transport.ts"
 import type { TransportLike } from "./sdk.ts"
-import { Session } from "./session.ts"
-import type { SessionHost } from "./session.ts"
+import { Session, type SessionHost } from "./session.ts"
 
 /** Dependencies of opening a session. */
 export interface OpenHost extends SessionHost {
@@ -36,107 +37,90 @@ const NEGOTIATION: Readonly<Record<Attempt["mode"], (timeout: number) => object>
   }),
 }
 
+/** A failed attempt. */
+interface Failed extends Tried {
+  readonly error: CallError
+}
+
 /** Tries one way to connect after the other, as long as another makes sense; closes failed attempts. */
 export async function openSession(host: OpenHost): Promise<Session> {
-  const { server, signal } = host
-  const limit = new AbortController()
-  const stop = (): void => limit.abort()
-  const timer =
-    server.connectTimeout > MAX_TIMER_DELAY
-      ? undefined
-      : globalThis.setTimeout(stop, server.connectTimeout)
-  signal.addEventListener("abort", stop)
-  if (signal.aborted) stop()
-  const tried: {
-    readonly attempt: Attempt
-    readonly thrown: unknown
-    readonly error: CallError
-  }[] = []
+  const { server, signal, era } = host
+  const limit = new RequestTimeout({
+    clock: systemClock,
+    subject: `Connecting to MCP server "${server.name}"`,
+    idle: Number.POSITIVE_INFINITY,
+    total: server.connectTimeout,
+    signal,
+  })
+  const tried: Failed[] = []
   try {
-    for (
-      let attempt: Attempt | undefined = firstAttempt(server, host.era);
-      attempt !== undefined;
-    ) {
-      const made = await makeTransport(attempt, host, host.isApproved || tried.length > 0)
-      const session = new Session(
-        made.transport,
-        NEGOTIATION[attempt.mode](server.connectTimeout) as Readonly<Record<string, unknown>>,
-        host,
-      )
-      made.attach(session)
+    for (let attempt: Attempt | undefined = firstAttempt(server, era); attempt !== undefined;) {
+      const session = await createSession(attempt, host, host.isApproved || tried.length > 0)
       try {
-        await connect(session, server.connectTimeout, limit.signal)
+        // On timeout it does not wait for the SDK's client.
+        await limit.race(session.connect(server.connectTimeout, limit.signal), false)
         return session
       } catch (thrown) {
-        const isOver = limit.signal.aborted
+        const { isOver } = limit
         const error = session.errorOf(thrown, { phase: "connect" })
         await session.close()
         // Only now is the output of the process complete.
-        if (isOver || limit.signal.aborted) throw giveUpError(session, host)
+        if (isOver || limit.isOver) throw giveUpError(session, host)
         tried.push({ attempt, thrown, error })
         attempt = nextAttempt(server, tried)
       }
     }
     throw bestError(tried)
   } finally {
-    globalThis.clearTimeout(timer)
-    signal.removeEventListener("abort", stop)
+    limit.dispose()
   }
 }
 
-/** Connects; on timeout it does not wait for the SDK's client. */
-async function connect(session: Session, timeout: number, signal: AbortSignal): Promise<void> {
-  let stop: (() => void) | undefined
-  const stopped = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new Error("Connecting took too long."))
-    if (signal.aborted) stop()
-    signal.addEventListener("abort", stop)
-  })
-  stopped.catch(() => {})
-  const connecting = session.connect(timeout, signal)
-  connecting.catch(() => {})
-  try {
-    await Promise.race([connecting, stopped])
-  } finally {
-    if (stop !== undefined) signal.removeEventListener("abort", stop)
-  }
-}
-
-interface Made {
-  readonly transport: TransportLike
-  attach(session: Session): void
-}
-
-async function makeTransport(attempt: Attempt, host: OpenHost, isApproved: boolean): Promise<Made> {
+/** Creates a session and its transport without starting them. */
+async function createSession(
+  attempt: Attempt,
+  host: OpenHost,
+  isApproved: boolean,
+): Promise<Session> {
   const { server, sdk, secrets } = host
   const { channel } = server
+  const sessionOver = (transport: TransportLike): Session =>
+    new Session(transport, NEGOTIATION[attempt.mode](server.connectTimeout), host)
   switch (channel.kind) {
     case "stdio": {
       if (!isApproved) await approveLaunch(server, channel)
-      const transport = await makeChild(server, channel)
-      return { transport, attach: (session) => host.launching(session) }
+      const { command, args, env, cwd, inheritEnv } = channel
+      const child = sessionOver(
+        new ChildTransport({
+          command,
+          args,
+          env: await childEnvironment(inheritEnv, env),
+          cwd,
+          maxMessageBytes: server.maxMessageBytes,
+          logger: server.logger,
+          server: server.name,
+        }),
+      )
+      host.launching(child)
+      return child
     }
     case "http": {
-      let session: Session | undefined
-      const transport = makeHttp(sdk, attempt.kind === "sse" ? "sse" : "http", {
-        server,
-        channel,
-        exchange: (token) => session?.frames.exchange(token),
-        broken: (error) => session?.breakOff(error),
-        secret: (value) => secrets.add(value),
-      })
-      return {
-        transport,
-        attach(made) {
-          session = made
-        },
-      }
+      const session: Session = sessionOver(
+        makeHttp(sdk, attempt.kind === "sse" ? "sse" : "http", {
+          server,
+          channel,
+          exchange: (token) => session.frames.pending.get(token),
+          broken: (error) => session.breakOff(error),
+          secret: (value) => secrets.add(value),
+        }),
+      )
+      return session
     }
     case "own": {
       const transport = await channel.make()
       if (used.has(transport)) throw transportUsedError(server.name)
       used.add(transport)
-      return { transport, attach() {} }
+      return sessionOver(transport)
     }
   }
 }
@@ -155,11 +139,8 @@ function transportUsedError(name: string): CallError {
 function giveUpError(session: Session, { server, signal, secrets }: OpenHost): CallError {
   const { name, connectTimeout } = server
   if (signal.aborted) {
-    return new CallError(
-      "UNAVAILABLE",
-      `MCP server "${name}" was closed while it was connecting.`,
-      { retryable: false },
-    )
+    const message = `MCP server "${name}" was closed while it was connecting.`
+    return new CallError("UNAVAILABLE", message, { retryable: false })
   }
   const error = new CallError(
     "TIMEOUT",
@@ -169,10 +150,28 @@ function giveUpError(session: Session, { server, signal, secrets }: OpenHost): C
   return secrets.error(withOutput(error, session.stderrTail))
 }
 
+/** Asks the user whether a program may be started. */
+async function approveLaunch(server: ResolvedServer, channel: MCPStdioChannel): Promise<void> {
+  const { name, approve } = server
+  const { command, args, cwd, env } = channel
+  if (approve === undefined) return
+  // Untyped code may return anything; only `true` is a yes.
+  const answer: unknown = await approve({
+    server: name,
+    argv: [command, ...args],
+    cwd,
+    env: { ...env },
+    warnings: launchWarnings(env),
+  })
+  if (answer === true) return
+  throw new CallError(
+    "ACCESS_DENIED",
+    `MCP server "${name}" was not started: "approve" refused to run "${command}".`,
+  )
+}
+
 /** The most useful of several failures: that of the SSE fallback only if nothing else was tried. */
-function bestError(
-  tried: readonly { readonly attempt: Attempt; readonly error: CallError }[],
-): CallError | undefined {
+function bestError(tried: readonly Failed[]): CallError | undefined {
   const own = tried.filter(({ attempt }) => attempt.kind !== "sse" || tried.length === 1)
   return (own.at(-1) ?? tried.at(-1))?.error
 }

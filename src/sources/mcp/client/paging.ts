@@ -1,5 +1,6 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import type { ResolvedServer } from "../config.ts"
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import { findHeaderIssue } from "./header-params.ts"
 import type { MCPList, MCPListKind, MCPPeer } from "./model.ts"
 
@@ -17,9 +18,7 @@ export const LISTS: Readonly<
 export async function listAll(
   kind: MCPListKind,
   server: ResolvedServer,
-  fetchPage: (
-    params: Readonly<Record<string, unknown>>,
-  ) => Promise<Readonly<Record<string, unknown>>>,
+  fetchPage: (params: JsonObject) => Promise<JsonObject>,
 ): Promise<MCPList> {
   const { maxPages, maxTools } = server
   const { method } = LISTS[kind]
@@ -33,31 +32,25 @@ export async function listAll(
     const page = memberOf(result, kind)
     if (Array.isArray(page)) for (const item of page as unknown[]) items.push(item)
     else warnings.push(`A response to "${method}" has no list of ${kind}.`)
-    ttlMs = shorter(ttlMs, memberOf(result, "ttlMs"))
+    const lifetime = memberOf(result, "ttlMs")
+    if (typeof lifetime === "number" && lifetime >= 0) ttlMs = Math.min(lifetime, ttlMs ?? lifetime)
     const next = memberOf(result, "nextCursor")
-    if (items.length > maxTools || (items.length === maxTools && typeof next === "string")) {
-      items.length = maxTools
-      warnings.push(`There are more than ${maxTools} ${kind}; the rest is left out ("maxTools").`)
-      break
-    }
     // An empty string is a valid cursor.
-    if (typeof next !== "string") break
-    if (seen.has(next)) {
-      warnings.push(
-        `The list of ${kind} does not end: its page ${pages} leads back to an earlier one.`,
-      )
-      break
+    const hasMore = typeof next === "string"
+    let warning: string | undefined
+    if (items.length > maxTools || (items.length === maxTools && hasMore)) {
+      items.length = maxTools
+      warning = `There are more than ${maxTools} ${kind}; the rest is left out ("maxTools").`
+    } else if (hasMore && seen.has(next)) {
+      warning = `The list of ${kind} does not end: its page ${pages} leads back to an earlier one.`
+    } else if (hasMore && pages >= maxPages) {
+      warning = `The list of ${kind} has more than ${maxPages} pages; the rest is left out ("maxPages").`
     }
-    if (pages >= maxPages) {
-      warnings.push(
-        `The list of ${kind} has more than ${maxPages} pages; the rest is left out ("maxPages").`,
-      )
-      break
-    }
+    if (warning !== undefined) warnings.push(warning)
+    if (warning !== undefined || !hasMore) return { items, ttlMs, warnings }
     seen.add(next)
     cursor = next
   }
-  return { items, ttlMs, warnings }
 }
 
 /** Leaves out tools that the protocol forbids to call over HTTP. */
@@ -75,9 +68,4 @@ export function withoutBadHeaders(
     return false
   })
   return { ...list, items, warnings }
-}
-
-function shorter(one: number | undefined, other: unknown): number | undefined {
-  if (typeof other !== "number" || !(other >= 0)) return one
-  return one === undefined ? other : Math.min(one, other)
 }

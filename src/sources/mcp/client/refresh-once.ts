@@ -1,4 +1,4 @@
-import { memberOf } from "./framed-transport.ts"
+import { memberOf } from "./sdk.ts"
 import { systemClock } from "../../../internal/clock.ts"
 
 /** A response that several callers can read. */

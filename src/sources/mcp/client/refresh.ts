@@ -3,7 +3,9 @@ import { setRef } from "../../../internal/defer.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
-import type { MCPConnection, MCPConnectionEvent, MCPListKind } from "./model.ts"
+import type { MCPConnection } from "./connection.ts"
+import type { MCPConnectionEvent } from "./model.ts"
+import type { Section } from "./sections.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { backOff } from "../../../internal/back-off.ts"
 import { Listeners } from "../../../internal/listeners.ts"
@@ -13,16 +15,6 @@ export interface MCPToolsChange {
   readonly added: readonly LazyOperation[]
   readonly replaced: readonly LazyOperation[]
   readonly removed: readonly LazyOperation[]
-}
-
-/** The tools, resources or prompts of a server. */
-export interface Section {
-  /** The lists that it is made from. */
-  readonly kinds: readonly MCPListKind[]
-  readonly operations: readonly LazyOperation[]
-  readonly warnings: readonly string[]
-  /** Fetches the lists and applies them. When it rejects, nothing has changed. */
-  update(): Promise<{ readonly ttlMs: number | undefined }>
 }
 
 /** Minimum interval between refreshes caused by change notifications, in milliseconds. */
@@ -86,12 +78,11 @@ export class Refresher {
     if (this.#next !== undefined) return this.#next
     if (this.#running === undefined) return this.#start(this.#sections)
     // The running refresh may have started before the change that the caller knows of.
-    const next = this.#running.then(ignore, ignore).then(() => {
+    this.#next = Promise.allSettled([this.#running]).then(() => {
       this.#next = undefined
       return this.#start(this.#sections)
     })
-    this.#next = next
-    return next
+    return this.#next
   }
 
   onChange(listener: (change: MCPToolsChange) => void): () => void {
@@ -103,8 +94,8 @@ export class Refresher {
     this.#stopListening()
     this.#listeners.clear()
     this.#stale.clear()
-    clear(this.#background)
-    clear(this.#expiry)
+    systemClock.clearTimeout(this.#background)
+    systemClock.clearTimeout(this.#expiry)
   }
 
   #onEvent(event: MCPConnectionEvent): void {
@@ -133,7 +124,7 @@ export class Refresher {
     if (this.#isClosed || this.#stale.size === 0 || this.#connection.status.state !== "ready")
       return
     if (this.#running !== undefined) {
-      void this.#running.then(ignore, ignore).then(() => this.#catchUp())
+      void Promise.allSettled([this.#running]).then(() => this.#catchUp())
       return
     }
     this.#start([...this.#stale]).catch((error: unknown) => {
@@ -146,28 +137,25 @@ export class Refresher {
   }
 
   #start(sections: readonly Section[]): Promise<MCPToolsChange> {
-    const running = this.#run(sections).finally(() => {
+    this.#running = this.#run(sections).finally(() => {
       this.#running = undefined
       this.#endedAt = systemClock.now()
     })
-    this.#running = running
-    return running
+    return this.#running
   }
 
   async #run(sections: readonly Section[]): Promise<MCPToolsChange> {
     for (const section of sections) this.#stale.delete(section)
-    clear(this.#expiry)
+    systemClock.clearTimeout(this.#expiry)
     const outcomes = await Promise.allSettled(sections.map((section) => section.update()))
     // Applies the lists that arrived, even if others failed.
     const change = this.#take()
     let shortest = Number.POSITIVE_INFINITY
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.status === "fulfilled") {
+    for (const [index, section] of sections.entries()) {
+      const outcome = outcomes[index]
+      if (outcome?.status === "fulfilled") {
         shortest = Math.min(shortest, lifetime(outcome.value.ttlMs))
-      } else {
-        const section = sections[index]
-        if (section !== undefined && !this.#isClosed) this.#stale.add(section)
-      }
+      } else if (!this.#isClosed) this.#stale.add(section)
     }
     this.#expire(shortest)
     const failed = outcomes.find((outcome) => outcome.status === "rejected")
@@ -182,14 +170,12 @@ export class Refresher {
     if (this.#isClosed) return difference(before, before)
     this.#operations = this.#sections.flatMap(({ operations }) => operations)
     const change = difference(before, this.#operations)
-    if (change.added.length + change.replaced.length + change.removed.length > 0)
-      this.#notify(change)
+    if (change.added.length + change.replaced.length + change.removed.length > 0) {
+      const what = "A listener for changed tools threw"
+      const about = { server: this.#connection.name }
+      this.#listeners.notifyLogged(change, this.#logger, what, about)
+    }
     return change
-  }
-
-  #notify(change: MCPToolsChange): void {
-    const about = { server: this.#connection.name }
-    this.#listeners.notifyLogged(change, this.#logger, "A listener for changed tools threw", about)
   }
 
   #expire(milliseconds: number): void {
@@ -223,13 +209,7 @@ function lifetime(ttlMs: number | undefined): number {
 }
 
 function timer(milliseconds: number, callback: () => void): unknown {
-  const handle: unknown = globalThis.setTimeout(callback, milliseconds)
+  const handle = systemClock.setTimeout(callback, milliseconds)
   setRef(handle, false)
   return handle
 }
-
-function clear(handle: unknown): void {
-  if (handle !== undefined) globalThis.clearTimeout(handle as number)
-}
-
-function ignore(): void {}

@@ -1,5 +1,4 @@
-import { idOf } from "../../../core/define.ts"
-import type { AnyOperation } from "../../../core/define.ts"
+import { idOf, type AnyOperation } from "../../../core/define.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { OperationSpec } from "../../../core/types.ts"
@@ -59,10 +58,7 @@ export class RegistrySync {
     try {
       this.#registry.registerAll(operations, { replace: true })
     } catch (error) {
-      this.#logger.warn("MCP operations were not registered", {
-        ids: operations.map(idOf),
-        error,
-      })
+      this.#logger.warn("MCP operations were not registered", { ids: operations.map(idOf), error })
       return
     }
     for (const operation of operations) this.#own(operation)

@@ -1,15 +1,15 @@
+import type { JsonObject } from "../../../mcp/model.ts"
+import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
 import type { ProgressUpdate } from "../../../core/types.ts"
-import { connectionClosedError, invalidMessageError } from "./failure.ts"
-import type { Exchange } from "./framed-transport.ts"
-import type { RequestInput } from "./input.ts"
-import type { RequestCaller } from "./model.ts"
+import type { RequestCaller, RequestInput } from "./model.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
+import { memberOf } from "./sdk.ts"
 
 /** A request that is part of a call. */
 export interface SessionRequest {
   readonly method: string
-  readonly params: Readonly<Record<string, unknown>>
+  readonly params: JsonObject
   readonly phase: MCPErrorAbout["phase"]
   /** The tool, resource or prompt. */
   readonly tool?: string | undefined
@@ -22,63 +22,45 @@ export interface SessionRequest {
 }
 
 /** A pending request. */
-export class RunningRequest implements Exchange {
-  readonly token: number
+export class RunningRequest {
+  readonly id: number
   readonly request: SessionRequest
   readonly result: Promise<unknown>
-  readonly method: string
+  /** It was passed to the transport. */
   isSent = false
-  isGivenUp = false
+  /** An unreadable message arrived, which may have been the response. */
+  isGarbled = false
+  /** From a `Retry-After` header. */
   retryAfterMs: number | undefined = undefined
+  answered: (result: unknown) => void = () => {}
+  failed: (error: unknown) => void = () => {}
   readonly #onListenerError: (error: unknown) => void
-  #resolve: ((result: unknown) => void) | undefined
-  #reject: ((error: unknown) => void) | undefined
   #abandon: AbortController | undefined
-  #isGarbled = false
 
   /** `onListenerError` receives exceptions of a progress listener. */
-  constructor(token: number, request: SessionRequest, onListenerError: (error: unknown) => void) {
-    this.token = token
+  constructor(id: number, request: SessionRequest, onListenerError: (error: unknown) => void) {
+    this.id = id
     this.request = request
-    this.method = request.method
     this.#onListenerError = onListenerError
     this.result = new Promise<unknown>((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
+      this.answered = resolve
+      this.failed = reject
     })
   }
 
-  get caller(): RequestCaller | undefined {
-    return this.request.caller
-  }
-
+  /** Fires when the request was given up, to close what is still open. */
   get abandoned(): AbortSignal {
     this.#abandon ??= new AbortController()
     return this.#abandon.signal
   }
 
-  /** The caller no longer waits: closes what is still open for the request. */
   giveUp(): void {
-    this.isGivenUp = true
     this.#abandon?.abort()
-  }
-
-  answered(result: unknown): void {
-    this.#resolve?.(result)
-  }
-
-  failed(error: unknown): void {
-    this.#reject?.(error)
-  }
-
-  /** An unreadable message arrived, which may have been the response. */
-  garbled(): void {
-    this.#isGarbled = true
   }
 
   streamEnded(): void {
     this.failed(
-      this.#isGarbled
+      this.isGarbled
         ? invalidMessageError()
         : connectionClosedError(undefined, "the connection ended before the answer"),
     )
@@ -93,4 +75,52 @@ export class RunningRequest implements Exchange {
       this.#onListenerError(error)
     }
   }
+}
+
+/** Why a request failed, and whether it was sent. */
+export class RequestFailure extends Error {
+  readonly thrown: unknown
+  readonly error: CallError
+  readonly isSent: boolean
+  readonly retryAfterMs: number | undefined
+
+  constructor(thrown: unknown, error: CallError, running: RunningRequest) {
+    super(error.message)
+    this.thrown = thrown
+    this.error = error
+    this.isSent = running.isSent
+    this.retryAfterMs = running.retryAfterMs
+  }
+}
+
+/** The `CallError` in an exception, also when the SDK has wrapped it. */
+export function findCallError(thrown: unknown): CallError | undefined {
+  let at = thrown
+  for (let hops = 0; hops < 5 && typeof at === "object" && at !== null; hops++) {
+    if (isCallError(at)) return at
+    const { cause, data } = at as { readonly cause?: unknown; readonly data?: unknown }
+    at = cause ?? memberOf(data, "cause")
+  }
+  return undefined
+}
+
+/** Whether the SDK could not parse a message. */
+export function isUnreadableMessage(thrown: unknown): boolean {
+  return thrown instanceof Error && /^\$?ZodError$|^SyntaxError$/.test(thrown.name)
+}
+
+/** An error like the SDK's for an invalid result. */
+export function invalidMessageError(why = "the response is not a valid message"): Error {
+  return Object.assign(new Error(why), { code: "INVALID_RESULT" })
+}
+
+/** An error like the SDK's for a closed connection. */
+export function connectionClosedError(cause?: unknown, why = "Connection closed"): Error {
+  return Object.assign(new Error(why, { cause }), { code: "CONNECTION_CLOSED" })
+}
+
+/** Converts an error to a JSON-RPC error. */
+export function rpcError(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error)
+  return Object.assign(new Error(message), { code: -32603 })
 }

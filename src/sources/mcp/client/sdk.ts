@@ -1,13 +1,26 @@
 import { importPeer } from "../../../internal/import-peer.ts"
 
 /** A JSON-RPC message, of whatever kind. */
-export type Message = Readonly<Record<string, unknown>>
+export interface Message {
+  readonly jsonrpc?: unknown
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly params?: unknown
+  readonly result?: unknown
+  readonly error?: unknown
+}
 
 /** Options of sending a message. */
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly requestSignal?: AbortSignal
   readonly onRequestStreamEnd?: () => void
+}
+
+/** Reads an own property of any value. */
+export function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as Readonly<Record<string, unknown>>)[key]
 }
 
 /** A transport as the SDK defines it; users can provide their own. */
@@ -28,34 +41,21 @@ export interface TransportLike {
 export interface ClientRequestOptions {
   readonly signal?: AbortSignal
   readonly timeout?: number
-  readonly toolDefinition?: unknown
-}
-
-/** A stream of change notifications. */
-export interface Subscription {
-  readonly closed: Promise<string>
-  close(): Promise<void>
 }
 
 /** The part of the SDK's client that is used. */
 export interface ClientLike {
-  onerror?: ((error: Error) => void) | undefined
   connect(transport: unknown, options: ClientRequestOptions): Promise<void>
   close(): Promise<void>
-  request(
-    request: { readonly method: string; readonly params?: unknown },
-    schema: unknown,
+  /** Opens a stream of change notifications; `closed` resolves with who closed it. */
+  listen(
+    filter: unknown,
     options: ClientRequestOptions,
-  ): Promise<unknown>
-  callTool(params: unknown, options: ClientRequestOptions): Promise<unknown>
-  listen(filter: unknown, options: ClientRequestOptions): Promise<Subscription>
+  ): Promise<{ readonly closed: Promise<string> }>
   notification(notification: { readonly method: string; readonly params: unknown }): Promise<void>
   setRequestHandler(
     method: string,
-    handler: (
-      request: { readonly params?: Readonly<Record<string, unknown>> },
-      context: { readonly mcpReq?: { readonly signal?: AbortSignal } },
-    ) => Promise<unknown>,
+    handler: (request: { readonly params?: unknown }) => Promise<unknown>,
   ): void
   getServerCapabilities(): Readonly<Record<string, unknown>> | undefined
   getServerVersion(): { readonly name: string; readonly version: string } | undefined
@@ -69,6 +69,7 @@ export interface SdkModule {
   readonly Client: new (info: unknown, options: Readonly<Record<string, unknown>>) => ClientLike
   readonly StreamableHTTPClientTransport: new (url: URL, options: unknown) => TransportLike
   readonly SSEClientTransport: new (url: URL, options: unknown) => TransportLike
+  readonly ProtocolError: { fromError(code: number, message: string, data: unknown): Error }
 }
 
 /** Loads the SDK on first use. */
@@ -84,13 +85,4 @@ function importSdk(): Promise<SdkModule> {
     throw error
   })
   return module as Promise<SdkModule>
-}
-
-/** A schema that accepts any result: callers check it themselves. */
-export const ANY_RESULT: unknown = {
-  "~standard": {
-    version: 1,
-    vendor: "operations",
-    validate: (value: unknown) => ({ value }),
-  },
 }

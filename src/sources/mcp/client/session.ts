@@ -1,11 +1,11 @@
+import type { JsonObject } from "../../../mcp/model.ts"
 import { withTimeout } from "../../../internal/wait.ts"
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import { LOG_LEVEL_META } from "../../../mcp/log-level.ts"
-import { mcpError } from "../../../mcp/errors.ts"
-import type { MCPErrorAbout } from "../../../mcp/errors.ts"
+import { mcpError, type MCPErrorAbout } from "../../../mcp/errors.ts"
 import { RunningRequest } from "./running-request.ts"
 import type { SessionRequest } from "./running-request.ts"
 import {
@@ -14,16 +14,13 @@ import {
   connectionClosedError,
   invalidMessageError,
   isUnreadableMessage,
-} from "./failure.ts"
+} from "./running-request.ts"
 import { FramedTransport } from "./framed-transport.ts"
-import { hasHeaders } from "./header-params.ts"
-import { clientCapabilities } from "./input.ts"
-import { answerQuestions, onlyOf } from "./live-questions.ts"
-import { LogLines } from "./log-lines.ts"
-import type { MCPLogReader } from "./log-lines.ts"
+import { paramHeaders } from "./header-params.ts"
+import { answerQuestions, clientCapabilities, onlyOf } from "./input.ts"
+import { LogLines, type MCPLogReader } from "./log-lines.ts"
 import type { Secrets } from "./mask.ts"
 import type { MCPPeer } from "./model.ts"
-import { ANY_RESULT } from "./sdk.ts"
 import type { ClientLike, SdkModule, TransportLike } from "./sdk.ts"
 import type { ChildTransport } from "./stdio/transport.ts"
 
@@ -48,25 +45,23 @@ export class Session {
   readonly frames: FramedTransport
   readonly #transport: TransportLike
   readonly #host: SessionHost
-  readonly #running = new Set<RunningRequest>()
   readonly #log: LogLines
-  #tokens = 0
+  // Above the ids of the SDK's client.
+  #lastId = 1000
   #isClosing = false
   #isLost = false
   #isRetired = false
   #breakage: unknown
   #peer: MCPPeer | undefined
+  /** Sent in `_meta` of each request in the modern era, which has no session. */
+  #envelope: JsonObject | undefined
 
-  constructor(
-    transport: TransportLike,
-    negotiation: Readonly<Record<string, unknown>>,
-    host: SessionHost,
-  ) {
+  constructor(transport: TransportLike, negotiation: object, host: SessionHost) {
     const { server, sdk } = host
     this.#host = host
     this.#transport = transport
     this.#log = new LogLines(host.log, host.secrets)
-    this.frames = new FramedTransport(transport, {
+    this.frames = new FramedTransport(transport, sdk, {
       notified: (method, params) => {
         if (method === "notifications/message") this.#log.received(params, onlyOf(this.#calls()))
         else host.notified(this, method)
@@ -118,25 +113,29 @@ export class Session {
       capabilities: client.getServerCapabilities() ?? {},
       instructions: client.getInstructions(),
     }
+    if (this.#peer.era !== "modern") return
+    const { server } = this.#host
+    this.#envelope = {
+      "io.modelcontextprotocol/protocolVersion": this.#peer.protocolVersion,
+      "io.modelcontextprotocol/clientInfo": server.clientInfo,
+      "io.modelcontextprotocol/clientCapabilities": clientCapabilities(server),
+    }
   }
 
   /** Sends one request and returns its raw result. */
-  async request(request: SessionRequest): Promise<Readonly<Record<string, unknown>>> {
+  async request(request: SessionRequest): Promise<JsonObject> {
     const { timeout } = request
-    const running = new RunningRequest(++this.#tokens, request, (error) => {
+    const running = new RunningRequest(++this.#lastId, request, (error) => {
       this.#host.server.logger.warn("A listener for progress threw", { error })
     })
     const forget = timeout.onEnd(() => {
       this.#giveUp(running)
       running.failed(timeout.error(running.isSent))
     })
-    this.#running.add(running)
-    this.frames.expect(running)
     timeout.resume()
     try {
       this.#send(running).catch((error: unknown) => {
-        // The client no longer waits.
-        this.frames.forget(running)
+        this.frames.pending.delete(running.id)
         running.failed(error)
       })
       const raw = await running.result
@@ -149,9 +148,8 @@ export class Session {
     } finally {
       forget()
       timeout.pause()
-      this.#running.delete(running)
-      this.frames.forget(running)
-      if (this.#isRetired && this.#running.size === 0) void this.close()
+      this.frames.pending.delete(running.id)
+      if (this.#isRetired && this.frames.pending.size === 0) void this.close()
     }
   }
 
@@ -196,7 +194,7 @@ export class Session {
   /** Closes the session when its last request has ended. */
   retire(): void {
     this.#isRetired = true
-    if (this.#running.size === 0) void this.close()
+    if (this.frames.pending.size === 0) void this.close()
   }
 
   async close(): Promise<void> {
@@ -219,34 +217,30 @@ export class Session {
 
   /** Cancels a request at the server; with one stream per request, by closing the stream. */
   #giveUp(running: RunningRequest): void {
-    const requestId = this.frames.cancel(running)
+    const isPending = this.frames.pending.delete(running.id)
     running.giveUp()
-    if (requestId === undefined || this.#isLost) return
+    if (!isPending || this.#isLost) return
     if (this.peer.era === "modern" && this.frames.hasPerRequestStream === true) return
-    const params = { requestId, reason: "The caller no longer waits for the answer." }
+    const params = { requestId: running.id, reason: "The caller no longer waits for the answer." }
     // The caller already has its error.
     this.client.notification({ method: "notifications/cancelled", params }).catch(() => {})
   }
 
-  /** Passes a request to the SDK's client, without anything that the client would reject. */
-  async #send({ token, request }: RunningRequest): Promise<unknown> {
-    const { method, definition } = request
-    const meta = request.params["_meta"] as object | undefined
+  async #send(running: RunningRequest): Promise<void> {
+    if (this.#isLost) throw connectionClosedError()
+    const { params, definition } = running.request
     const isLogged = this.peer.era === "modern" && this.#log.isReading
     const log = isLogged ? { [LOG_LEVEL_META]: "debug" } : undefined
-    const params = { ...request.params, _meta: { ...meta, ...log, progressToken: token } }
-    const options = { timeout: MAX_TIMER_DELAY }
-    // The client needs the definition only if parameters are sent as headers.
-    if (method === "tools/call" && this.peer.era === "modern" && hasHeaders(definition)) {
-      const toolDefinition = { ...(definition as object), outputSchema: undefined }
-      return await this.client.callTool(params, { ...options, toolDefinition })
-    }
-    return await this.client.request({ method, params }, ANY_RESULT, options)
+    const own = params["_meta"] as object | undefined
+    const _meta = { ...this.#envelope, ...own, ...log, progressToken: running.id }
+    await this.frames.request(running, { ...params, _meta }, () =>
+      this.peer.era === "modern" ? paramHeaders(definition, params["arguments"]) : {},
+    )
   }
 
   /** The running requests of callers. */
   #calls(): readonly SessionRequest[] {
-    const all = Array.from(this.#running, ({ request }) => request)
+    const all = Array.from(this.frames.pending.values(), ({ request }) => request)
     return all.filter(({ phase }) => phase !== "list")
   }
 
@@ -260,18 +254,17 @@ export class Session {
 
   /** An unreadable message arrived: the stream of its request will end without a response. */
   #garbled(): void {
-    for (const running of this.#running) running.garbled()
-    const [only] = this.#running
+    const all = [...this.frames.pending.values()]
+    for (const running of all) running.isGarbled = true
     // Without a stream per request we know whose response it was only if exactly one is pending.
-    const isAmbiguous = this.frames.hasPerRequestStream === true || this.#running.size > 1
-    if (!isAmbiguous) only?.streamEnded()
+    if (this.frames.hasPerRequestStream !== true && all.length === 1) all[0]?.streamEnded()
   }
 
   #lose(): void {
     if (this.#isLost) return
     this.#isLost = true
     const why = this.#breakage ?? connectionClosedError()
-    for (const running of this.#running) {
+    for (const running of this.frames.pending.values()) {
       running.failed(this.errorOf(why, running.request, running))
     }
     if (!this.#isClosing && this.#peer !== undefined) {

@@ -1,9 +1,9 @@
-import { isCallError } from "../../../core/errors.ts"
-import type { CallErrorJSON } from "../../../core/errors.ts"
+import { isCallError, type CallErrorJSON } from "../../../core/errors.ts"
 import { redactText } from "../../../internal/redact.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
-import type { MCPConnection, MCPConnectionStatus } from "./model.ts"
+import type { MCPConnection } from "./connection.ts"
+import type { MCPConnectionStatus } from "./model.ts"
 
 /** The status of a server; contains no secrets. */
 export interface MCPServerStatus {
@@ -25,15 +25,11 @@ export interface MCPServerStatus {
   readonly quarantined: readonly string[]
 }
 
-/** The parts of a status that do not come from the connection. */
-export interface StatusParts {
-  readonly tools: number
-  readonly warnings: readonly string[]
-  readonly quarantined: readonly string[]
-}
-
 /** The status of a server with a connection. */
-export function statusOf(connection: MCPConnection, parts: StatusParts): MCPServerStatus {
+export function statusOf(
+  connection: MCPConnection,
+  parts: Pick<MCPServerStatus, "tools" | "warnings" | "quarantined">,
+): MCPServerStatus {
   const { peer, status } = connection
   const isDown = status.state === "failed" || status.state === "lost"
   return {

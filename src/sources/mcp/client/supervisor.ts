@@ -1,13 +1,11 @@
-import { CallError, isCallError } from "../../../core/errors.ts"
-import type { CallErrorOptions } from "../../../core/errors.ts"
+import { CallError, isCallError, type CallErrorOptions } from "../../../core/errors.ts"
 import { outwardOf, setOutward } from "../../../core/error-marks.ts"
 import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import { secretsOfChannel } from "./channel-secrets.ts"
 import type { MCPLogReader } from "./log-lines.ts"
-import { Secrets } from "./mask.ts"
+import { Secrets, secretsOfChannel } from "./mask.ts"
 import type { MCPConnectionStatus, MCPPeer } from "./model.ts"
 import { openSession } from "./open.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
@@ -22,9 +20,9 @@ export interface Supervised {
   readonly log?: MCPLogReader | undefined
   /** The server's era, if known. */
   readonly knownEra: MCPEra | undefined
-  opened(session: Session, isAgain: boolean): void
-  notified(method: string): void
-  lost(error: CallError): void
+  opened?(session: Session, isAgain: boolean): void
+  notified?(method: string): void
+  lost?(error: CallError): void
   /** The server could not be reached, by a request or when opening a session. */
   unreached?(error: CallError): void
 }
@@ -132,13 +130,8 @@ export class Supervisor {
 
   assertOpen(): void {
     if (!this.#ended.signal.aborted) return
-    throw new CallError(
-      "UNAVAILABLE",
-      `MCP server "${this.#name}" was closed. Create a new client.`,
-      {
-        retryable: false,
-      },
-    )
+    const message = `MCP server "${this.#name}" was closed. Create a new client.`
+    throw new CallError("UNAVAILABLE", message, { retryable: false })
   }
 
   /** Waits before a restart; throws when the process ended too often. */
@@ -176,7 +169,7 @@ export class Supervisor {
       this.#peer = session.peer
       this.#era = session.peer.era
       this.#state = "ready"
-      this.#host.opened(session, this.#count++ > 0)
+      this.#host.opened?.(session, this.#count++ > 0)
       return session
     } catch (thrown) {
       const error = isCallError(thrown)
@@ -209,7 +202,7 @@ export class Supervisor {
           this.#latest = session
         },
         notified: (session, method) => {
-          if (session === this.#session) this.#host.notified(method)
+          if (session === this.#session) this.#host.notified?.(method)
         },
         lost: (session, error) => this.#lost(session, error),
       })
@@ -226,6 +219,6 @@ export class Supervisor {
     if (this.#ended.signal.aborted) return
     this.#state = "lost"
     if (this.#host.server.channel.kind === "stdio") this.#restarts.ended()
-    this.#host.lost(error)
+    this.#host.lost?.(error)
   }
 }

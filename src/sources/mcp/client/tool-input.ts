@@ -57,36 +57,21 @@ function plain(value: unknown, walk: Walk): unknown {
   if (parents.includes(value)) throw new InputIssue("contains itself")
   if (parents.length >= MAX_DEPTH) throw new InputIssue(`is nested over ${MAX_DEPTH} levels deep`)
   parents.push(value)
-  const out = Array.isArray(value) ? plainArray(value, walk) : plainObject(value, walk)
-  parents.pop()
-  return out
-}
-
-function plainArray(value: readonly unknown[], walk: Walk): readonly unknown[] {
-  let copy: unknown[] | undefined
-  for (let index = 0; index < value.length; index++) {
-    walk.keys.push(index)
-    const item = value[index]
-    const out = plain(item, walk)
-    if (out !== item) (copy ??= [...value])[index] = out
-    walk.keys.pop()
-  }
-  return copy ?? value
-}
-
-function plainObject(value: object, walk: Walk): object {
-  let changes: Map<string, unknown> | undefined
-  for (const key of Object.keys(value)) {
+  const isList = Array.isArray(value)
+  let changes: Map<string | number, unknown> | undefined
+  for (const key of isList ? value.keys() : Object.keys(value)) {
     walk.keys.push(key)
-    const member = (value as Readonly<Record<string, unknown>>)[key]
-    const out = member === undefined ? undefined : plain(member, walk)
-    if (member === undefined || out !== member) (changes ??= new Map()).set(key, out)
+    const member = (value as Readonly<Record<string | number, unknown>>)[key]
+    const out = member === undefined && !isList ? undefined : plain(member, walk)
+    if (out === undefined || out !== member) (changes ??= new Map()).set(key, out)
     walk.keys.pop()
   }
+  parents.pop()
   return changes === undefined ? value : withChanges(value, changes)
 }
 
-function withChanges(value: object, changes: ReadonlyMap<string, unknown>): object {
+function withChanges(value: object, changes: ReadonlyMap<string | number, unknown>): object {
+  if (Array.isArray(value)) return value.map((item, at): unknown => changes.get(at) ?? item)
   const members = Object.entries(value).flatMap(([key, member]) => {
     const out: unknown = changes.has(key) ? changes.get(key) : member
     return out === undefined ? [] : [[key, out] as const]

@@ -1,60 +1,50 @@
 import { systemClock } from "../../../internal/clock.ts"
+import { lightSignal } from "../../../internal/signals.ts"
+import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import type { MCPChannel, ResolvedServer } from "../config.ts"
 import type { MCPToolDefinition } from "../../../mcp/model.ts"
-import { loadPins, savePins } from "../pins.ts"
-import { judgeTools, quarantined } from "../check-pins.ts"
-import type { JudgedTool } from "../check-pins.ts"
-import type { PinStore } from "../pins.ts"
+import { loadPins, savePins, type PinStore } from "../pins.ts"
+import { judgeTools, quarantined, type JudgedTool } from "../check-pins.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
-import { readTool, toolOperation } from "../tool-operation.ts"
+import { readTool } from "../read-tool.ts"
+import { toolEnvelope } from "../result.ts"
+import { toolOperation } from "../tool-operation.ts"
+import { compileSchema } from "../../../schema/compiled.ts"
 import { quote, reasonOf } from "../../../internal/message-text.ts"
-import { OperationCache } from "./operation-cache.ts"
-import type { MCPConnection } from "./model.ts"
+import type { MCPConnection } from "./connection.ts"
 import { RequestTimeout } from "./request-timeout.ts"
-import type { Section } from "./refresh.ts"
-import { runTool } from "./run-tool.ts"
-import type { RunnableTool, ToolCallContext, ToolHost } from "./run-tool.ts"
+import { callerOf, needsTasks, traceOf, unknownTool, type ToolCallContext } from "./call-context.ts"
+import { Section } from "./sections.ts"
+import { toolInput } from "./tool-input.ts"
 
-/** Dependencies of a `ToolSection`. */
-export interface ToolSectionParts {
-  readonly server: ResolvedServer
-  readonly connection: MCPConnection
-  readonly pins: PinStore
-  /** Settles when no refresh is running. */
-  readonly refreshing: () => Promise<unknown> | undefined
+interface Tool {
+  readonly definition: MCPToolDefinition
+  readonly operation: LazyOperation
 }
 
 /** The valid and allowed tools of a server as operations. */
-export class ToolSection implements Section {
+export class ToolSection extends Section<Tool> {
   readonly kinds = ["tools"] as const
-  readonly host: ToolHost
-  readonly #parts: ToolSectionParts
-  readonly #keeper = new OperationCache<RunnableTool>()
-  #tools: ReadonlyMap<string, RunnableTool> = new Map()
-  #operations: readonly LazyOperation[] = []
+  /** The server's instructions for models, as far as they were accepted. */
+  instructions: string | undefined = undefined
+  readonly #pins: PinStore
+  readonly #refreshing: () => Promise<unknown> | undefined
+  #tools: ReadonlyMap<string, Tool> = new Map()
+  /** Blocked tools. */
   #judged: ReadonlyMap<string, JudgedTool> = new Map()
-  #warnings: readonly string[] = []
-  #instructions: string | undefined
 
-  constructor(parts: ToolSectionParts) {
-    this.#parts = parts
-    const { server, connection } = parts
-    this.host = { server, connection, admit: (tool, context) => this.#admit(tool, context) }
-  }
-
-  get operations(): readonly LazyOperation[] {
-    return this.#operations
-  }
-
-  get warnings(): readonly string[] {
-    return this.#warnings
-  }
-
-  /** The server's own names of the tools. */
-  get names(): readonly string[] {
-    return [...this.#tools.keys()]
+  /** `refreshing` settles when no refresh is running. */
+  constructor(
+    server: ResolvedServer,
+    connection: MCPConnection,
+    pins: PinStore,
+    refreshing: () => Promise<unknown> | undefined,
+  ) {
+    super(server, connection)
+    this.#pins = pins
+    this.#refreshing = refreshing
   }
 
   /** Names of blocked tools. */
@@ -62,19 +52,16 @@ export class ToolSection implements Section {
     return [...this.#judged.keys()]
   }
 
-  /** The server's instructions for models, as far as they were accepted. */
-  get instructions(): string | undefined {
-    return this.#instructions
-  }
-
-  /** Finds a tool by the server's own name; throws for a blocked one. */
-  find(name: string): RunnableTool | undefined {
+  /** Runs a tool by the server's own name. */
+  async call(name: string, input: unknown, context: ToolCallContext): Promise<ResponseEnvelope> {
     this.#refuse(name)
-    return this.#tools.get(name)
+    const tool = this.#tools.get(name)
+    if (tool === undefined) throw unknownTool(this.server.name, name, [...this.#tools.keys()])
+    return await this.#run(tool, input, context)
   }
 
-  async update(): Promise<{ readonly ttlMs: number | undefined }> {
-    const { server, connection, pins } = this.#parts
+  override async update(): Promise<{ readonly ttlMs: number | undefined }> {
+    const { server, connection } = this
     const list = await connection.list("tools")
     const warnings = [...list.warnings]
     const offered = {
@@ -82,22 +69,22 @@ export class ToolSection implements Section {
       instructions: connection.peer?.instructions,
       endpoint: endpointOf(server.channel),
     }
-    const accepted = server.pin === "off" ? undefined : await loadPins(pins, server.name)
+    const accepted = server.pin === "off" ? undefined : await loadPins(this.#pins, server.name)
     const judgement = await judgeTools(server.name, offered, accepted, server.pin)
-    if (judgement.pins !== undefined) await savePins(pins, server.name, judgement.pins)
+    if (judgement.pins !== undefined) await savePins(this.#pins, server.name, judgement.pins)
     warnings.push(...judgement.warnings)
     this.#take(judgement.tools, warnings)
-    this.#instructions = judgement.instructions
+    this.instructions = judgement.instructions
     return { ttlMs: list.ttlMs }
   }
 
   #take(judged: readonly JudgedTool[], warnings: string[]): void {
-    const { server } = this.#parts
+    const { server } = this
     // New tools that were not accepted are not listed either: their description could be an attack.
     const listed = judged.filter(
       ({ isQuarantined, verdict }) => !isQuarantined || verdict !== "added",
     )
-    const tools = this.#keeper.update(
+    const tools = this.replace(
       listed.map(({ tool }) => ({ text: canonicalJson(tool), entry: this.#runnable(tool) })),
       ({ definition }, id) =>
         warnings.push(`Tool ${quote(definition.name)} was left out: another tool is "${id}".`),
@@ -106,33 +93,72 @@ export class ToolSection implements Section {
       judged.filter(({ isQuarantined }) => isQuarantined).map((one) => [one.tool.name, one]),
     )
     this.#tools = new Map(tools.map((tool) => [tool.definition.name, tool]))
-    this.#operations = tools.map(({ operation }) => operation)
     for (const warning of warnings) {
-      if (!this.#warnings.includes(warning)) server.logger.warn(warning, { server: server.name })
+      if (!this.warnings.includes(warning)) server.logger.warn(warning, { server: server.name })
     }
-    this.#warnings = warnings
+    this.warnings = warnings
   }
 
-  #runnable(definition: MCPToolDefinition): RunnableTool {
+  #runnable(definition: MCPToolDefinition): Tool {
     const operation: LazyOperation = toolOperation(definition, {
-      server: this.#parts.server,
-      handler: (input, context) => runTool(this.host, { definition, operation }, input, context),
+      server: this.server,
+      handler: (input, context) => this.#run({ definition, operation }, input, context),
     })
     return { definition, operation }
   }
 
+  /**
+   * Runs a tool and wraps its result.
+   *
+   * A failure that the tool reports is a result. Rejects with a `CallError` for an invalid input and for failures
+   * of the server.
+   */
+  async #run(tool: Tool, input: unknown, context: ToolCallContext): Promise<ResponseEnvelope> {
+    const { server, connection } = this
+    const { definition, operation } = tool
+    const operationId = `${operation.namespace}.${operation.name}`
+    const sent = toolInput(input, operationId)
+    if (definition.execution?.taskSupport === "required") throw needsTasks(server.name, definition)
+    const wait = this.#admit(definition.name, context)
+    if (wait !== undefined) await wait
+    const started = systemClock.now()
+    const result = await connection.callTool(definition, sent, {
+      signal: lightSignal(context),
+      get deadline() {
+        return context.deadline
+      },
+      timeout: server.tools.get(definition.name)?.timeout,
+      progress: context.progress,
+      requestInput: context.requestInput,
+      meta: traceOf(context.metadata),
+      isRepeatable: isRepeatable(server, tool),
+      caller: callerOf(context, operationId),
+    })
+    return toolEnvelope(result, {
+      server: server.name,
+      tool: definition,
+      peer: connection.peer,
+      durationMs: systemClock.now() - started,
+      // Compiled on first use, which is rare: only to read a text as data.
+      output:
+        definition.outputSchema === undefined
+          ? undefined
+          : { check: (value) => compileSchema(operation.outputSchema).check(value) },
+    })
+  }
+
   /** Refuses blocked tools; after a change it waits for the refresh first. */
   #admit(name: string, context: ToolCallContext): Promise<void> | void {
-    const { server, connection, refreshing } = this.#parts
+    const { server, connection } = this
     if (server.pin === "off" || server.pin === "warn") return
-    if (connection.status.state !== "ready" || refreshing() !== undefined) {
+    if (connection.status.state !== "ready" || this.#refreshing() !== undefined) {
       return this.#refuseAfterRefresh(name, context)
     }
     this.#refuse(name)
   }
 
   async #refuseAfterRefresh(name: string, { signal, deadline }: ToolCallContext): Promise<void> {
-    const { server, connection, refreshing } = this.#parts
+    const { server, connection } = this
     const timeout = new RequestTimeout({
       clock: systemClock,
       subject: `Tool "${name}" of MCP server "${server.name}"`,
@@ -143,7 +169,7 @@ export class ToolSection implements Section {
     })
     try {
       await timeout.race(connection.connect(timeout.signal), false)
-      await timeout.race(Promise.resolve(refreshing()), false)
+      await timeout.race(Promise.resolve(this.#refreshing()), false)
     } finally {
       timeout.dispose()
     }
@@ -152,8 +178,14 @@ export class ToolSection implements Section {
 
   #refuse(name: string): void {
     const judged = this.#judged.get(name)
-    if (judged !== undefined) throw quarantined(this.#parts.server.name, judged)
+    if (judged !== undefined) throw quarantined(this.server.name, judged)
   }
+}
+
+/** Only hints of trusted servers count; the operation's type, which the user can set, comes first. */
+function isRepeatable(server: ResolvedServer, { definition, operation }: Tool): boolean {
+  if (operation.type === "query") return true
+  return server.trust && definition.annotations?.idempotentHint === true
 }
 
 /** The valid tools of a list that the user allows, each name once. */

@@ -1,52 +1,71 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 import { Closable } from "../../../internal/closable.ts"
+import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
+import { validateOptions, type OptionsSchema } from "../../../internal/options.ts"
 import { CallError } from "../../../core/errors.ts"
 import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
 import { Listeners } from "../../../internal/listeners.ts"
-import type { LazyOperation } from "../../../core/lazy-operation.ts"
-import type { ResolvedServer } from "../config.ts"
-import type { PinStore } from "../pins.ts"
+import { MCP_FIELDS } from "../config-fields.ts"
+import { resolveServer } from "../config-resolve.ts"
+import type { MCPClientConfig, ResolvedServer } from "../config.ts"
+import { memoryPins, type PinStore } from "../pins.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
-import { clientOver, deadlineOf } from "./client.ts"
-import type { MCPClient } from "./client.ts"
+import { readOptions } from "./call-context.ts"
+import type { MCPCallOptions, MCPClient, MCPClientWrapper, MCPOperation } from "./client.ts"
+import { Connection, type MCPConnection } from "./connection.ts"
+import { PromptSection, ResourceSection, type Section } from "./sections.ts"
+import type { MCPLogReader } from "./log-lines.ts"
+import type { MCPPeer, MCPRequestOptions } from "./model.ts"
+import { Refresher, type MCPToolsChange } from "./refresh.ts"
 import { RegistrySync } from "./registry-sync.ts"
-import type { MCPConnection } from "./model.ts"
-import { PromptSection, ResourceSection } from "./extras.ts"
-import { Refresher } from "./refresh.ts"
-import type { MCPToolsChange, Section } from "./refresh.ts"
-import { runTool, unknownTool } from "./run-tool.ts"
-import { statusOf } from "./status.ts"
-import type { MCPServerStatus } from "./status.ts"
+import { statusOf, type MCPServerStatus } from "./status.ts"
 import { ToolSection } from "./tools.ts"
 
-/** An operation of an MCP server. */
-export type MCPOperation = LazyOperation
+/** Options of `createMCPClient` besides the configuration. */
+export interface CreateMCPClientOptions {
+  /** Aborts connecting; everything opened so far is closed. */
+  readonly signal?: AbortSignal | undefined
+}
 
-/** A connected server and its operations. Its creator closes it. */
-export interface MCPClientWrapper extends AsyncDisposable {
-  /** The namespace of its tools. */
-  readonly name: string
-  readonly client: MCPClient
-  /** Its current tools. */
-  readonly tools: MCPOperation[]
-  /** Its tools, and its resources and prompts if they are enabled. */
-  readonly operations: readonly MCPOperation[]
-  /** The server's instructions for models; with pin "block" only accepted ones. */
-  readonly instructions: string | undefined
-  /** What was left out or is unreliable, and why. */
-  readonly warnings: readonly string[]
-  status(): MCPServerStatus
-  /**
-   * Registers the operations, all or none, and keeps the registry in sync with the server. Returns a function
-   * that stops this and unregisters them; so does `close`.
-   */
-  registerAll(registry: AnyRegistry): () => void
-  /** Listens for changes of the operations; called after each change. */
-  onToolsChanged(listener: (change: MCPToolsChange) => void): () => void
-  /** Fetches the lists again. Rejects when that fails, and then nothing changes. */
-  refresh(): Promise<MCPToolsChange>
-  /** Closes the connection, ends its process, and unregisters the operations. May be called more than once. */
-  close(): Promise<void>
+export const CREATE_CLIENT_OPTIONS: OptionsSchema<CreateMCPClientOptions> = { signal: "signal" }
+
+/**
+ * Connects to an MCP server and lists its tools. Close the returned client when you no longer need it.
+ *
+ * `name` is the namespace of the operations. Rejects with a `CallError` that says what to do when the
+ * configuration is invalid or the server cannot be used; nothing is left running then.
+ */
+export async function createMCPClient(
+  name: string,
+  config: MCPClientConfig,
+  options: CreateMCPClientOptions = {},
+): Promise<MCPClientWrapper> {
+  validateOptions("createMCPClient", config, MCP_FIELDS)
+  validateOptions("createMCPClient", options, CREATE_CLIENT_OPTIONS)
+  return await connectClient(name, config, options.signal)
+}
+
+/** Closes a client: its connection, its process and its registrations. May be called more than once. */
+export async function closeMCPClient(wrapper: MCPClientWrapper): Promise<void> {
+  await wrapper.close()
+}
+
+/**
+ * Connects to an MCP server; the configuration may come from a file. `log` receives what the server logs.
+ *
+ * Rejects with a `CallError` that says what to do; nothing is left running then.
+ */
+export async function connectClient(
+  name: string,
+  config: MCPClientConfig,
+  signal: AbortSignal | undefined,
+  log?: MCPLogReader,
+): Promise<MCPClientWrapper> {
+  const server = resolveServer(name, config)
+  if (server.disabled) throw disabledServer(name)
+  const connection = new Connection(server, { log })
+  const opened = await openWrapper(server, connection, server.pins ?? memoryPins(), signal)
+  if (opened instanceof Wrapper) return opened
+  throw opened.error
 }
 
 /** A server that could not be connected or listed; nothing is left open. */
@@ -97,33 +116,41 @@ export class Wrapper extends Closable implements MCPClientWrapper {
     this.name = server.name
     this.connection = connection
     this.#server = server
-    this.#tools = new ToolSection({
-      server,
-      connection,
-      pins,
-      refreshing: () => this.#refresher.refreshing,
-    })
+    this.#tools = new ToolSection(server, connection, pins, () => this.#refresher.refreshing)
     this.#sections = [
       this.#tools,
       ...(server.resources ? [new ResourceSection(server, connection)] : []),
       ...(server.prompts ? [new PromptSection(server, connection)] : []),
     ]
     this.#refresher = new Refresher(connection, this.#sections, server.logger)
-    this.client = clientOver({
-      connection,
-      instructions: () => this.#tools.instructions,
-      callTool: async (name, input, options = {}) => {
-        const tool = this.#tools.find(name)
-        if (tool === undefined) throw unknownTool(this.name, name, this.#tools.names)
-        const { signal, progress, requestInput, metadata, identity } = options
-        const deadline = deadlineOf(options)
-        const context = { signal, deadline, progress, requestInput, metadata, identity }
-        return await runTool(this.#tools.host, tool, input, context)
+    this.client = this.#createClient()
+  }
+
+  #createClient(): MCPClient {
+    const { connection } = this
+    const accepted = (peer: MCPPeer): MCPPeer => ({ ...peer, instructions: this.instructions })
+    return {
+      name: this.name,
+      get peer() {
+        const { peer } = connection
+        return peer === undefined ? undefined : accepted(peer)
       },
+      callTool: (name, input, options) =>
+        this.#tools.call(name, input, { ...options, deadline: deadlineOf(options) }),
+      readResource: (uri, options) => connection.readResource(uri, requestOptions(options)),
+      getPrompt: (name, input = {}, options) =>
+        connection.getPrompt(name, input, requestOptions(options)),
+      list: (kind, signal) => connection.list(kind, signal),
       refresh: () => this.refresh(),
+      reconnect: async () => {
+        const peer = await connection.reconnect()
+        await this.refresh()
+        return accepted(peer)
+      },
       status: () => this.status(),
+      onEvent: (listener) => connection.onEvent(listener),
       close: () => this.close(),
-    })
+    }
   }
 
   get tools(): MCPOperation[] {
@@ -226,4 +253,19 @@ function abortError(server: string, signal: AbortSignal): CallError {
     mayHaveExecuted: false,
     details: { server },
   })
+}
+
+/** Converts the options of a call to those of a request. */
+function requestOptions(options: MCPCallOptions | undefined): MCPRequestOptions {
+  return readOptions({ ...options, deadline: deadlineOf(options) }, undefined)
+}
+
+/** The earlier of `deadline` and `timeout`, in epoch milliseconds. */
+function deadlineOf(options: MCPCallOptions | undefined): number | undefined {
+  const { deadline = Number.POSITIVE_INFINITY, timeout } = options ?? {}
+  const due = Math.min(
+    deadline,
+    timeout === undefined ? deadline : wallTimeOf(systemClock) + timeout,
+  )
+  return due === Number.POSITIVE_INFINITY ? undefined : due
 }

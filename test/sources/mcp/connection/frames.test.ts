@@ -1,11 +1,13 @@
+import { ProtocolError } from "@modelcontextprotocol/client"
 import { describe, expect, test, vi } from "vitest"
 import {
   FramedTransport,
   REQUEST_TOKEN_HEADER,
 } from "../../../../src/sources/mcp/client/framed-transport.ts"
-import type { Exchange } from "../../../../src/sources/mcp/client/framed-transport.ts"
+import type { RunningRequest } from "../../../../src/sources/mcp/client/running-request.ts"
 import type { Message, SendOptions } from "../../../../src/sources/mcp/client/sdk.ts"
-import { failure } from "./support.ts"
+
+const sdk = { ProtocolError }
 
 function setUp(parts: { hasPerRequestStream?: boolean } = {}) {
   const sent: [message: Message, options: SendOptions | undefined][] = []
@@ -26,111 +28,89 @@ function setUp(parts: { hasPerRequestStream?: boolean } = {}) {
     setProtocolVersion: (version: string) => void versions.push(version),
   }
   const events = { notified: vi.fn(), closed: vi.fn(), erred: vi.fn(), dropped: vi.fn() }
-  const frames = new FramedTransport(inner, events)
+  const frames = new FramedTransport(inner, sdk, events)
   const client: unknown[] = []
   frames.onmessage = (message) => void client.push(message)
   void frames.start()
   return { inner, frames, events, client, sent, versions }
 }
 
-function exchange(parts: Partial<Pick<Exchange, "isGivenUp" | "method">> = {}) {
-  return {
-    token: 1,
-    method: "tools/call",
+function running(id = 7) {
+  const parts = {
+    id,
+    request: { method: "tools/call" },
     abandoned: new AbortController().signal,
     isSent: false,
-    isGivenUp: false,
-    retryAfterMs: undefined,
     progressed: vi.fn(),
     answered: vi.fn(),
     failed: vi.fn(),
     streamEnded: vi.fn(),
-    ...parts,
   }
+  return parts as unknown as RunningRequest & typeof parts
 }
 
-const request = (token: unknown = 1, id = 7): Message => ({
-  jsonrpc: "2.0",
-  id,
-  method: "tools/call",
-  params: { _meta: { progressToken: token } },
-})
+const none = () => ({})
 
 describe("what is sent", () => {
   test("is marked where each request has a stream of its own", async () => {
     const { frames, sent } = setUp({ hasPerRequestStream: true })
-    const one = exchange()
-    frames.expect(one)
+    const one = running()
 
-    await frames.send(request(), { headers: { a: "b" } })
-    await frames.send(request())
-    const [first, second] = sent.map(([, options]) => options)
-    first?.onRequestStreamEnd?.()
+    await frames.request(one, { name: "t" }, () => ({ a: "b" }))
+    const [[message, options] = []] = sent
+    options?.onRequestStreamEnd?.()
 
-    expect(first).toMatchObject({
-      headers: { a: "b", [REQUEST_TOKEN_HEADER]: "1" },
+    expect(message).toEqual({
+      jsonrpc: "2.0",
+      id: 7,
+      method: "tools/call",
+      params: { name: "t" },
+    })
+    expect(options).toMatchObject({
+      headers: { a: "b", [REQUEST_TOKEN_HEADER]: "7" },
       requestSignal: one.abandoned,
     })
-    expect(second?.headers).toEqual({ [REQUEST_TOKEN_HEADER]: "1" })
     expect(one.isSent).toBe(true)
     expect(one.streamEnded).toHaveBeenCalledOnce()
+  })
+
+  test("has no options where all requests share a stream", async () => {
+    const { frames, sent } = setUp()
+    const headers = vi.fn(none)
+
+    await frames.request(running(), {}, headers)
+
+    expect(sent[0]?.[1]).toBeUndefined()
+    expect(headers).not.toHaveBeenCalled()
   })
 
   test("is left as it is where it is none of ours", async () => {
     const { frames, sent } = setUp({ hasPerRequestStream: true })
     const notice = { jsonrpc: "2.0", method: "notifications/x" }
-    const answer = { jsonrpc: "2.0", id: 1, result: {} }
+    const question = { jsonrpc: "2.0", id: 7, method: "initialize" }
+    const options = { headers: { a: "b" } }
 
-    for (const message of [notice, answer, request("text"), request(99), { id: 1, method: "ping" }])
-      await frames.send(message)
+    await frames.send(notice)
+    await frames.send(question, options)
 
-    expect(sent.map(([, options]) => options)).toEqual(Array(5).fill(undefined))
-  })
-
-  test("is stopped when nobody waits for it any more", async () => {
-    const { frames, sent } = setUp()
-    const one = exchange({ isGivenUp: true })
-    frames.expect(one)
-    frames.forget(one)
-    expect(frames.exchange(1)).toBe(one)
-
-    expect((await failure(frames.send(request()))).message).toContain("given up")
-    expect(sent).toEqual([])
-    expect(frames.exchange(1)).toBeUndefined()
+    expect(sent).toEqual([
+      [notice, undefined],
+      [question, options],
+    ])
   })
 })
 
 describe("answers", () => {
-  test("go to whoever asked, and the client gets one that is harmless", async () => {
+  test("go to whoever asked, and only what nobody waits for goes to the client", async () => {
     const { frames, inner, client } = setUp()
-    const one = exchange()
-    frames.expect(one)
-    await frames.send(request())
+    const one = running()
+    await frames.request(one, {}, none)
 
     inner.onmessage?.({ jsonrpc: "2.0", id: "7", result: { content: "odd" } })
     inner.onmessage?.({ jsonrpc: "2.0", id: 7, result: { content: "late" } })
 
     expect(one.answered).toHaveBeenCalledExactlyOnceWith({ content: "odd" })
-    expect(client).toEqual([
-      expect.objectContaining({ id: 7, result: expect.objectContaining({ content: [] }) }),
-      { jsonrpc: "2.0", id: 7, result: { content: "late" } },
-    ])
-  })
-
-  test("of a method without a shape of its own are nothing but complete", async () => {
-    const { frames, inner, client } = setUp()
-    frames.expect(exchange({ method: "completion/complete" }))
-    await frames.send(request())
-
-    inner.onmessage?.({ jsonrpc: "2.0", id: 7, result: 1 })
-
-    expect(client).toEqual([
-      {
-        jsonrpc: "2.0",
-        id: 7,
-        result: { resultType: "complete", ttlMs: 0, cacheScope: "private" },
-      },
-    ])
+    expect(client).toEqual([{ jsonrpc: "2.0", id: 7, result: { content: "late" } }])
   })
 
   test.each<[unknown, unknown]>([
@@ -144,28 +124,30 @@ describe("answers", () => {
       { code: "x", message: 1 },
       { code: -32603, message: "The server gave no reason." },
     ],
-  ])("that are the error %j are one of JSON-RPC to the client", async (error, expected) => {
+  ])("that are the error %j are an error of the SDK", async (error, expected) => {
     const { frames, inner, client } = setUp()
-    const one = exchange()
-    frames.expect(one)
-    await frames.send(request())
+    const one = running()
+    await frames.request(one, {}, none)
 
     inner.onmessage?.({ jsonrpc: "2.0", id: 7, error })
 
-    expect(client).toEqual([{ jsonrpc: "2.0", id: 7, error: expected }])
+    const [[thrown]] = one.failed.mock.calls as [[unknown]]
+    expect(thrown).toBeInstanceOf(ProtocolError)
+    expect(thrown).toMatchObject(expected as object)
     expect(one.answered).not.toHaveBeenCalled()
+    expect(client).toEqual([])
   })
 
-  test("are not waited for by the client once a request is given up", async () => {
-    const { frames, client } = setUp()
-    const one = exchange()
-    frames.expect(one)
-    expect(frames.cancel(one)).toBeUndefined()
-    frames.expect(one)
-    await frames.send(request())
+  test("to a request that is no longer pending are not its own", async () => {
+    const { frames, inner, client } = setUp()
+    const one = running()
+    await frames.request(one, {}, none)
+    expect(frames.pending.delete(7)).toBe(true)
 
-    expect(frames.cancel(one)).toBe(7)
-    expect(client).toEqual([expect.objectContaining({ id: 7, error: expect.anything() })])
+    inner.onmessage?.({ jsonrpc: "2.0", id: 7, result: {} })
+
+    expect(one.answered).not.toHaveBeenCalled()
+    expect(client).toHaveLength(1)
   })
 })
 
@@ -190,8 +172,8 @@ describe("what comes", () => {
 
   test("of progress is told at once, with what of it can be read", () => {
     const { frames, inner, events, client } = setUp()
-    const one = exchange()
-    frames.expect(one)
+    const one = running(1)
+    frames.pending.set(1, one)
     const progress = (params: unknown): void =>
       inner.onmessage?.({ jsonrpc: "2.0", method: "notifications/progress", params })
 
@@ -215,9 +197,8 @@ describe("what comes", () => {
 
   test("is nobody's where the client does not listen", async () => {
     const { frames, inner, events } = setUp()
-    const one = exchange()
-    frames.expect(one)
-    await frames.send(request())
+    const one = running()
+    await frames.request(one, {}, none)
     frames.onmessage = undefined
     const answer = { jsonrpc: "2.0", id: 7, result: {} }
 
@@ -225,14 +206,7 @@ describe("what comes", () => {
     inner.onmessage?.({ jsonrpc: "2.0", method: "notifications/progress" })
     inner.onmessage?.(answer)
     inner.onmessage?.(answer)
-    await frames.send(request())
-    frames.expect(one)
-    await frames.send(request())
-    inner.onmessage?.({ jsonrpc: "2.0", id: 7, error: {} })
-    frames.expect(one)
-    await frames.send(request())
 
-    expect(frames.cancel(one)).toBe(7)
     expect(one.answered).toHaveBeenCalledOnce()
     expect(events.notified).toHaveBeenCalledOnce()
   })
@@ -266,7 +240,12 @@ describe("what comes", () => {
       onclose: undefined as (() => void) | undefined,
     }
     const closed = vi.fn()
-    const frames = new FramedTransport(inner, { closed, notified() {}, erred() {}, dropped() {} })
+    const frames = new FramedTransport(inner, sdk, {
+      closed,
+      notified() {},
+      erred() {},
+      dropped() {},
+    })
     await frames.start()
 
     frames.setProtocolVersion("2025-11-25")

@@ -156,6 +156,17 @@ describe("a session", () => {
     expect(parts.lost).toHaveBeenCalledOnce()
   })
 
+  test("that is lost sends nothing any more", async () => {
+    const own = transport()
+    const session = await openSession(await host(() => own))
+    await session.close()
+    own.sent.length = 0
+
+    const request = { method: "ping", params: {}, phase: "call", timeout: timeout() } as const
+    expect(await failure(session.request(request))).toMatchObject({ isSent: false })
+    expect(own.sent).toEqual([])
+  })
+
   test("that is retired is closed when the last request is through", async () => {
     const own = transport()
     const session = await openSession(await host(() => own))

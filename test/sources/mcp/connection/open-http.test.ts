@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig, MCPHttpChannel } from "../../../../src/sources/mcp/config.ts"
 import { REQUEST_TOKEN_HEADER } from "../../../../src/sources/mcp/client/framed-transport.ts"
-import type { Exchange } from "../../../../src/sources/mcp/client/framed-transport.ts"
+import type { RunningRequest } from "../../../../src/sources/mcp/client/running-request.ts"
 import { makeHttp } from "../../../../src/sources/mcp/client/open-http.ts"
 import type { SdkModule, TransportLike } from "../../../../src/sources/mcp/client/sdk.ts"
 import { failure } from "./support.ts"
@@ -23,7 +23,7 @@ function guarded({ kind = "http", answer, ...config }: Parts = {}) {
     },
     ...config,
   })
-  const exchanges = new Map<number, Partial<Exchange>>()
+  const exchanges = new Map<number, Partial<RunningRequest>>()
   const broken = vi.fn()
   const secrets: string[] = []
   const made: { readonly kind: string; readonly options: Record<string, unknown> }[] = []
@@ -38,6 +38,7 @@ function guarded({ kind = "http", answer, ...config }: Parts = {}) {
   makeHttp(
     {
       Client: undefined as never,
+      ProtocolError: undefined as never,
       StreamableHTTPClientTransport: transport("http"),
       SSEClientTransport: transport("sse"),
     } satisfies SdkModule,
@@ -45,7 +46,10 @@ function guarded({ kind = "http", answer, ...config }: Parts = {}) {
     {
       server: settled,
       channel: settled.channel as MCPHttpChannel,
-      exchange: (token) => exchanges.get(token) as Exchange | undefined,
+      exchange: (token) => {
+        const one = exchanges.get(token)
+        return one && (Object.assign(one, { request: {} }) as RunningRequest)
+      },
       broken,
       secret: (value) => secrets.push(value),
     },

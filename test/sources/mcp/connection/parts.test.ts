@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { CallError } from "../../../../src/index.ts"
 import { systemClock } from "../../../../src/internal/clock.ts"
 import { capBody } from "../../../../src/sources/mcp/client/body-cap.ts"
-import { Semaphore } from "../../../../src/sources/mcp/client/semaphore.ts"
-import { findHeaderIssue } from "../../../../src/sources/mcp/client/header-params.ts"
+import { Semaphore } from "../../../../src/sources/mcp/client/requests.ts"
+import { findHeaderIssue, paramHeaders } from "../../../../src/sources/mcp/client/header-params.ts"
 import { Secrets } from "../../../../src/sources/mcp/client/mask.ts"
 import { RequestTimeout } from "../../../../src/sources/mcp/client/request-timeout.ts"
 import { Restarts } from "../../../../src/sources/mcp/client/restart.ts"
@@ -109,19 +109,16 @@ describe("a gate", () => {
           const runs = leavers.map(async (leaves, at) => {
             const controller = new AbortController()
             const limits = timeout({ signal: controller.signal })
-            const entering = gate.acquire(limits)
-            if (leaves) controller.abort()
-            try {
-              const leave = await entering
+            const running = gate.run(limits, async () => {
               most = Math.max(most, ++inside)
               order.push(at)
               await Promise.resolve()
               inside--
-              leave()
-              leave()
-            } catch {
-              // Left before its turn.
-            }
+              if (at % 3 === 0) throw new Error("It failed.")
+            })
+            if (leaves) controller.abort()
+            // Left before its turn, or failed.
+            await running.catch(() => undefined)
           })
           await Promise.all(runs)
 
@@ -129,10 +126,11 @@ describe("a gate", () => {
           expect(order).toEqual(order.toSorted((a, b) => a - b))
           const stayers = leavers.flatMap((leaves, at) => (leaves ? [] : [at]))
           expect(order).toEqual(expect.arrayContaining(stayers))
-          const free = await Promise.all(
-            Array.from({ length: limit }, () => gate.acquire(timeout({ total: 1000 }))),
+          const free = Array.from({ length: limit }, () =>
+            gate.run(timeout({ total: 1000 }), async () => void inside++),
           )
-          expect(free).toHaveLength(limit)
+          expect(inside).toBe(limit)
+          await Promise.all(free)
         },
       ),
       { numRuns: 50 },
@@ -261,6 +259,30 @@ describe("parameters as headers", () => {
     { type: "object", properties: { a: good, b: { ...good, "x-mcp-header": "REGION" } } },
   ])("must not be said like this: %j", (schema) => {
     expect(findHeaderIssue(schema)).toContain("x-mcp-header")
+  })
+
+  test("are sent as they are if they can be, and else in base64", () => {
+    const scalar = (name: string, type = "string") => ({ type, "x-mcp-header": name })
+    const deep = { type: "object", properties: { b: scalar("Deep", "integer") } }
+    const properties = { a: scalar("A"), c: scalar("C"), d: scalar("D", "boolean"), deep }
+    const definition = { inputSchema: { type: "object", properties } }
+
+    expect(paramHeaders(definition, { a: "eu west", c: " ü", d: false, deep: { b: 7 } })).toEqual({
+      "Mcp-Param-A": "eu west",
+      "Mcp-Param-C": "=?base64?IMO8?=",
+      "Mcp-Param-D": "false",
+      "Mcp-Param-Deep": "7",
+    })
+    expect(paramHeaders(definition, { a: "", c: "=?base64?eA==?=", deep: { b: 2 ** 60 } })).toEqual(
+      { "Mcp-Param-A": "=?base64??=", "Mcp-Param-C": "=?base64?PT9iYXNlNjQ/ZUE9PT89?=" },
+    )
+    expect(paramHeaders(definition, { a: null, d: {} })).toEqual({})
+  })
+
+  test("of a schema that is not valid are not sent, nor without a schema", () => {
+    const twice = { type: "object", properties: { a: good, b: good } }
+    expect(paramHeaders({ inputSchema: twice }, { a: "x" })).toEqual({})
+    expect(paramHeaders({}, { a: "x" })).toEqual({})
   })
 
   test("of a schema without an end do not hang", () => {

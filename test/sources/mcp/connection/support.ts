@@ -3,10 +3,12 @@ import type { CallError } from "../../../../src/index.ts"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import type { MCPToolDefinition } from "../../../../src/mcp/model.ts"
-import { createConnection } from "../../../../src/sources/mcp/client/connection.ts"
-import type { ConnectionDependencies } from "../../../../src/sources/mcp/client/connection.ts"
+import { Connection } from "../../../../src/sources/mcp/client/connection.ts"
 import type {
+  ConnectionDependencies,
   MCPConnection,
+} from "../../../../src/sources/mcp/client/connection.ts"
+import type {
   MCPConnectionEvent,
   MCPRequestOptions,
 } from "../../../../src/sources/mcp/client/model.ts"
@@ -31,7 +33,7 @@ export function open(
   dependencies?: ConnectionDependencies,
 ): TestConnection {
   const settled = resolveServer("srv", { logger: silentLogger, ...config })
-  const connection = createConnection(settled, dependencies)
+  const connection = new Connection(settled, dependencies)
   const events: MCPConnectionEvent[] = []
   connection.onEvent((event) => events.push(event))
   const call: TestConnection["call"] = async (name, input = {}, options = {}) =>

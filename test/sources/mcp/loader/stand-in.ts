@@ -1,6 +1,6 @@
 import type { MCPToolDefinition, MCPToolResult } from "../../../../src/mcp/model.ts"
+import type { MCPConnection } from "../../../../src/sources/mcp/client/connection.ts"
 import type {
-  MCPConnection,
   MCPConnectionEvent,
   MCPConnectionStatus,
   MCPList,

@@ -1,11 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { readServers } from "../../../../src/sources/mcp/config-read.ts"
-import type {
-  MCPInputVariable,
-  ReadServersOptions,
-} from "../../../../src/sources/mcp/config-read.ts"
-import { parseEnvFile } from "../../../../src/sources/mcp/config-entry.ts"
+import type { ReadServersOptions } from "../../../../src/sources/mcp/config-read.ts"
+import { parseEnvFile, type MCPInputVariable } from "../../../../src/sources/mcp/config-entry.ts"
 import { rejection } from "../../../support/operations.ts"
 
 const SECRET = "hunter2-hunter2"

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { canonicalJson, depthOf } from "../../../../src/mcp/canonical.ts"
-import { fingerprintOf } from "../../../../src/sources/mcp/fingerprint.ts"
+import { fingerprintOf } from "../../../../src/sources/mcp/pins.ts"
 import { sha256Hex } from "../../../../src/internal/sha256.ts"
 
 describe("sha256Hex", () => {

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
-import { promptNamespace, promptOperations } from "../../../../src/sources/mcp/prompt-operation.ts"
-import {
-  resourceNamespace,
-  resourceOperations,
-} from "../../../../src/sources/mcp/resource-operation.ts"
+import { promptOperations } from "../../../../src/sources/mcp/extra-operation.ts"
+import { resourceOperations } from "../../../../src/sources/mcp/extra-operation.ts"
 import { quietRegistry, rejection } from "../../../support/operations.ts"
 
 const server = resolveServer("docs", { command: "x", accessControl: { requiredScopes: ["read"] } })
@@ -103,7 +100,7 @@ describe("resourceOperations", () => {
     ])
     expect(warnings).toHaveLength(4)
     expect(warnings[3]).toContain("its template cannot be used")
-    expect(resourceNamespace("docs")).toBe("docs-resources")
+    expect(operations[0]?.namespace).toBe("docs-resources")
   })
 })
 
@@ -157,7 +154,6 @@ describe("promptOperations", () => {
     await registry.execute("docs-prompts.hello", undefined, { identity })
 
     expect(asked).toEqual([["hello", {}]])
-    expect(promptNamespace("docs")).toBe("docs-prompts")
   })
 
   test("what is none is left out and told of; the first of a name counts", () => {

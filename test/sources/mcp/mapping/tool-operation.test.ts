@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
-import { fingerprintOf } from "../../../../src/sources/mcp/fingerprint.ts"
+import { fingerprintOf } from "../../../../src/sources/mcp/pins.ts"
 import type { MCPOrigin, MCPToolDefinition } from "../../../../src/mcp/model.ts"
 import { toolEnvelope } from "../../../../src/sources/mcp/result.ts"
-import { readTool, toolOperation } from "../../../../src/sources/mcp/tool-operation.ts"
+import { readTool } from "../../../../src/sources/mcp/read-tool.ts"
+import { toolOperation } from "../../../../src/sources/mcp/tool-operation.ts"
 import type { LazyOperation } from "../../../../src/core/lazy-operation.ts"
 import { quietRegistry, rejection } from "../../../support/operations.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { childEnvironment } from "../../../../src/sources/mcp/client/stdio/environment.ts"
+import { childEnvironment } from "../../../../src/sources/mcp/client/stdio/launch.ts"
 
 const env = {
   HOME: "/home/ada",

@@ -1,7 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { lineReader } from "../../../../src/sources/mcp/client/stdio/lines.ts"
-import { tail } from "../../../../src/sources/mcp/client/stdio/tail.ts"
+import { lineReader, Tail } from "../../../../src/sources/mcp/client/stdio/lines.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -70,7 +69,7 @@ describe("lineReader", () => {
   })
 })
 
-describe("tail", () => {
+describe("Tail", () => {
   test("is the end of what was written, however it was cut", () => {
     fc.assert(
       fc.property(
@@ -78,7 +77,7 @@ describe("tail", () => {
         fc.array(fc.nat()),
         fc.integer({ min: 1, max: 50 }),
         (text, places, size) => {
-          const kept = tail(size)
+          const kept = new Tail(size)
           for (const piece of cut(bytes(text), places)) kept.push(piece)
 
           expect(kept.text()).toBe(text.slice(-size))
@@ -88,7 +87,7 @@ describe("tail", () => {
   })
 
   test("starts with a whole character", () => {
-    const kept = tail(6)
+    const kept = new Tail(6)
     kept.push(bytes("😀😀"))
 
     expect(kept.text()).toBe("😀")

@@ -1,7 +1,7 @@
 import { CallError } from "../../../../core/errors.ts"
 import { codeOf } from "../../../../internal/message-text.ts"
 import { isWindows } from "./group.ts"
-import type { ChildLike, NodeLike } from "./node.ts"
+import { loadNode, type ChildLike, type NodeLike } from "./node.ts"
 
 /** The program to start; the configuration was validated before. */
 export interface LaunchParameters {
@@ -35,6 +35,8 @@ export function launched(child: ChildLike): Promise<void> {
   })
 }
 
+const OUT_OF_RESOURCES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"])
+
 /** The error for a program that did not start; says what to do. */
 export async function launchFailure(
   label: string,
@@ -52,25 +54,20 @@ export async function launchFailure(
   if (cwd !== undefined && !(await isFolder(node, cwd))) {
     return fail(`: "cwd" is not an accessible folder: "${cwd}". Create it, or correct it.`)
   }
-  switch (code) {
-    case "ENOENT":
-      return fail(` (ENOENT): there is no such program. ${cureOfMissing(node, command)}`)
-    case "EACCES":
-    case "EPERM":
-      return fail(` (${code}): it may not be executed. Give it the permission, or run it by name.`)
-    case "E2BIG":
-      return fail(` (E2BIG): "args" and "env" are too large together. Make them smaller.`)
-    case "EAGAIN":
-    case "EMFILE":
-    case "ENFILE":
-    case "ENOMEM":
-      return fail(
-        ` (${code}): the system is out of resources. Close programs that you do not need.`,
-        true,
-      )
-    default:
-      return fail(`${code === undefined ? "" : ` (${code})`}. ${cureOfMissing(node, command)}`)
+  if (code === "ENOENT") {
+    return fail(` (ENOENT): there is no such program. ${cureOfMissing(node, command)}`)
   }
+  if (code === "EACCES" || code === "EPERM") {
+    return fail(` (${code}): it may not be executed. Give it the permission, or run it by name.`)
+  }
+  if (code === "E2BIG") {
+    return fail(` (E2BIG): "args" and "env" are too large together. Make them smaller.`)
+  }
+  if (code !== undefined && OUT_OF_RESOURCES.has(code)) {
+    const why = ` (${code}): the system is out of resources. Close programs that you do not need.`
+    return fail(why, true)
+  }
+  return fail(`${code === undefined ? "" : ` (${code})`}. ${cureOfMissing(node, command)}`)
 }
 
 function cureOfMissing(node: NodeLike, command: string): string {
@@ -89,4 +86,55 @@ async function isFolder(node: NodeLike, path: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+const POSIX_NAMES = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"] as const
+
+const WINDOWS_NAMES = [
+  "APPDATA",
+  "COMSPEC",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATH",
+  "PATHEXT",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMDATA",
+  "PROGRAMFILES",
+  "PROGRAMFILES(X86)",
+  "PROGRAMW6432",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "USERNAME",
+  "USERPROFILE",
+  "WINDIR",
+] as const
+
+/**
+ * The environment of a child process: the necessary variables, the inherited ones, and its own.
+ *
+ * Other variables of the host, such as tokens, are not passed on. `true` passes all of them.
+ */
+export async function childEnvironment(
+  inherit: readonly string[] | true | undefined,
+  own: Readonly<Record<string, string>>,
+  host?: Pick<NodeLike["host"], "platform" | "env">,
+): Promise<Record<string, string>> {
+  const { env, platform } = host ?? (await loadNode("childEnvironment(inherit, own)")).host
+  const ignoresCase = platform === "win32"
+  // On Windows a child must not get both `Path` and `PATH`.
+  const keyOf = (name: string): string => (ignoresCase ? name.toUpperCase() : name)
+  const out = new Map<string, readonly [name: string, value: string]>()
+  const minimal = ignoresCase ? WINDOWS_NAMES : POSIX_NAMES
+  const wanted = inherit === true ? undefined : new Set([...minimal, ...(inherit ?? [])].map(keyOf))
+
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || wanted?.has(keyOf(name)) === false) continue
+    // An exported shell function, which other shells would run.
+    if (value.startsWith("()")) continue
+    out.set(keyOf(name), [name, value])
+  }
+  for (const [name, value] of Object.entries(own)) out.set(keyOf(name), [name, value])
+  return Object.fromEntries(out.values())
 }

@@ -1,15 +1,11 @@
 import { CallError } from "../../../../core/errors.ts"
 import type { Logger } from "../../../../internal/logger.ts"
-import { deferred, withTimeout } from "../../../../internal/wait.ts"
-import type { Deferred } from "../../../../internal/wait.ts"
-import { processGroup, type ProcessGroup } from "./group.ts"
-import { launch, launched, launchFailure } from "./launch.ts"
-import type { LaunchParameters } from "./launch.ts"
-import { lineReader } from "./lines.ts"
-import { messagesOf } from "./messages.ts"
+import { deferred, withTimeout, type Deferred } from "../../../../internal/wait.ts"
+import { ProcessGroup } from "./group.ts"
+import { launch, launched, launchFailure, type LaunchParameters } from "./launch.ts"
+import { lineReader, messagesOf, Tail } from "./lines.ts"
 import { loadNode, type ChildLike } from "./node.ts"
 import { sharedReaper, type ReaperLease } from "./reaper.ts"
-import { tail } from "./tail.ts"
 
 const EOF_MS = 2000
 const TERM_MS = 1000
@@ -48,7 +44,7 @@ export class ChildTransport {
 
   readonly #parameters: ChildParameters
   readonly #label: string
-  readonly #stderr = tail(STDERR_BYTES)
+  readonly #stderr = new Tail(STDERR_BYTES)
   readonly #exited = deferred()
   readonly #streamsClosed = deferred()
   #child: ChildLike | undefined
@@ -104,7 +100,7 @@ export class ChildTransport {
       const isRunning = launched(child)
       if (child.pid !== undefined) {
         this.#lease.track(child.pid)
-        this.#group = processGroup(node, child.pid)
+        this.#group = new ProcessGroup(node, child.pid)
         this.#attach(child)
       }
       await isRunning
