@@ -1,18 +1,8 @@
 import { CallError } from "../core/errors.ts"
 import { NODE_MOUNT, WEB_MOUNT, bodyGone, decodeBody, providedText } from "./body-text.ts"
 import { chunksOf } from "../internal/streams.ts"
+import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
 import { byteLength } from "./text-size.ts"
-
-/** The part of a Node request that has its body; `http.IncomingMessage` is one. */
-export interface NodeBodyLike {
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The body, as parsed by a body parser. */
-  readonly body?: unknown
-  readonly readableEnded?: boolean | undefined
-  readonly readableDidRead?: boolean | undefined
-  readonly destroyed?: boolean | undefined
-  on(type: string, listener: (chunk: Uint8Array) => void): unknown
-}
 
 /** A slot of a caller's concurrent requests. */
 export interface RequestSlot {
@@ -29,7 +19,7 @@ export interface RequestSlot {
  * Rejects when it is in neither place.
  */
 export function readNodeBody(
-  request: NodeBodyLike,
+  request: NodeRequestLike,
   maxBytes: number,
   provided?: unknown,
   slot?: RequestSlot,
@@ -89,7 +79,7 @@ export function openWebBody(request: Request): ReadableStream<Uint8Array> {
 const NO_BODY: Promise<string> = /* @__PURE__ */ Promise.resolve("")
 
 /** Whether an argument is a body: Express passes `next` in its place. */
-export function isBody(provided: unknown): boolean {
+function isBody(provided: unknown): boolean {
   return provided !== undefined && typeof provided !== "function"
 }
 
@@ -105,7 +95,7 @@ async function take(
 
 /** Collects the text of a stream. Its listeners are removed with the request. */
 function collect(
-  request: NodeBodyLike,
+  request: NodeRequestLike,
   maxBytes: number,
   slot: RequestSlot | undefined,
 ): Promise<string | undefined> {
@@ -142,6 +132,60 @@ function collect(
 }
 
 /** The error of a body that did not arrive as a whole. */
-export function cutOff(): CallError {
+function cutOff(): CallError {
   return new CallError("ABORTED", "The request was not completed.")
+}
+
+const HIGH_WATER = 64 * 1024
+
+/**
+ * Opens the body of a Node request as a stream that arrives as fast as it is read.
+ *
+ * If other code has read the body, `provided` or the parsed body on the request may have its bytes. What is left when
+ * the response has been sent is dropped, so that the connection can be used again.
+ */
+export function openNodeBody(
+  request: NodeRequestLike,
+  response: NodeResponseLike,
+  provided: unknown,
+): ReadableStream<Uint8Array> {
+  const isRead = request.readableEnded === true || request.readableDidRead === true
+  const parsed = isBody(provided) ? provided : isRead ? request.body : undefined
+  if (parsed instanceof Uint8Array) {
+    return new Response(parsed as BodyInit).body as ReadableStream<Uint8Array>
+  }
+  if (isRead || parsed !== undefined) throw bodyGone(NODE_MOUNT)
+  if (request.destroyed === true) throw cutOff()
+  let isOver = false
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const end = (finish: () => void): void => {
+          if (isOver) return
+          isOver = true
+          finish()
+        }
+        const fail = (): void => end(() => controller.error(cutOff()))
+        request.on("data", (chunk) => {
+          if (isOver) return
+          controller.enqueue(chunk)
+          if ((controller.desiredSize ?? 0) <= 0) request.pause?.()
+        })
+        request.on("end", () => end(() => controller.close()))
+        request.on("close", fail)
+        // Without a listener a connection error would end the process.
+        request.on("error", fail)
+        response.once("finish", () => {
+          fail()
+          request.resume()
+        })
+      },
+      pull: () => void request.resume(),
+      cancel() {
+        isOver = true
+        request.resume()
+      },
+    },
+    { highWaterMark: HIGH_WATER, size: (chunk) => chunk?.byteLength ?? 0 },
+  )
 }

@@ -1,9 +1,8 @@
-import type { HTTPCaller } from "../caller.ts"
+import type { HTTPCaller, HTTPAnswer, Refused } from "../exchange.ts"
+import type { RequestSlot } from "../read-body.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { Identity } from "../../core/types.ts"
 import type { Account } from "../accounts.ts"
-import type { HTTPAnswer, RequestSlot } from "../exchange.ts"
-import type { Refused } from "../exchange.ts"
 
 /** An authenticated caller and its expiry. */
 export interface AuthenticatedCaller {

@@ -1,4 +1,4 @@
-import type { HTTPAnswer, HTTPSink, HTTPStream } from "../exchange.ts"
+import type { HTTPAnswer, HTTPStream } from "../exchange.ts"
 import { COMMON_HEADERS } from "./context.ts"
 
 type Headers = Readonly<Record<string, string>>
@@ -78,19 +78,4 @@ export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
 /** A stream that notifies of its end. */
 export interface Endable {
   whenOver(listener: () => void): void
-}
-
-export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {
-  return typeof body === "object" && "run" in body
-}
-
-/** Sink of a stream without a reader: it is gone from the start. */
-export const NULL_SINK: HTTPSink = {
-  isGone: true,
-  write: () => false,
-  drained: () => Promise.resolve(),
-  onGone(listener) {
-    listener()
-    return () => {}
-  },
 }

@@ -10,12 +10,12 @@ import { getOwn } from "../../schema/json.ts"
 import { jsonAnswer, linesAnswer } from "./answer.ts"
 import { envelopeText } from "./answer-bodies.ts"
 import type { ItemTerms } from "./call-sink.ts"
-import { requestIdFor } from "./call-options.ts"
+import { requestIdFor } from "../exchange.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { Route, RouteRequest } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
-import { prefersLines } from "./negotiate.ts"
+import { LINES, prefers } from "../negotiate.ts"
 
 /** Maximum concurrent calls of one batch. */
 const AT_ONCE = 16
@@ -31,7 +31,7 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
   // The request itself paid for the first call.
   const unpaid = caller.charge(items.length - 1)
   if (unpaid !== undefined) throw unpaid
-  if (prefersLines(incoming.header("accept"))) {
+  if (prefers(incoming.header("accept"), LINES)) {
     return linesAnswer({ run: (sink) => runInto(sink, context, request, items) })
   }
   const results: string[] = []

@@ -3,6 +3,7 @@ import { readOuterText } from "../../core/outer-call.ts"
 import type { CallPolicy } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
+import { accepts, EVENTS } from "../negotiate.ts"
 import type { RequestTerms } from "./call-sink.ts"
 
 /** Call options from the headers of a request; `longest` is the maximum timeout. */
@@ -55,16 +56,16 @@ export function lastNumberOf(incoming: HTTPIncoming): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
-/**
- * The id of a request: the client's, if it is valid, or a new one.
- *
- * New ids are random: a counter would reveal the load of the server.
- */
-export function requestIdFor(requestId: string | undefined): string {
-  return requestId !== undefined && SANE_ID.test(requestId) ? requestId : crypto.randomUUID()
+/** Throws when the client of a subscription does not accept server-sent events. */
+export function checkAcceptsEvents(accept: string | undefined, id: string): void {
+  if (accepts(accept, EVENTS)) return
+  throw new HTTPRefusal(
+    406,
+    "INVALID_OPERATION_TYPE",
+    `"${id}" is a subscription. Send "Accept: text/event-stream" to read it as server-sent events.`,
+    { operationId: id, details: { operationId: id, type: "subscription" } },
+  )
 }
-
-const SANE_ID = /^[\w.:-]{1,128}$/
 
 function milliseconds(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)

@@ -6,8 +6,7 @@ import type { CallErrorOptions } from "../../core/errors.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { Authenticate } from "../authenticate.ts"
 import type { AuthOptions } from "./auth/options.ts"
-import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
-import type { HTTPCaller } from "../caller.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 
 /** A request for a route. */
 export interface RouteRequest {

@@ -1,6 +1,5 @@
 import type { OperationSpec } from "../../core/types.ts"
-import type { HTTPCaller } from "../caller.ts"
-import type { HTTPAnswer } from "../exchange.ts"
+import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
 import { withHeaders } from "./answer.ts"
 import type { HTTPContext } from "./http-context.ts"
 

@@ -12,9 +12,9 @@ import { withDeprecation } from "./deprecation.ts"
 import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
 import type { OperationRegistry } from "../../engine/registry.ts"
-import type { HTTPCaller } from "../caller.ts"
-import type { HTTPAnswer } from "../exchange.ts"
-import { checkAcceptsEvents, preferredReturn, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
+import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import { checkAcceptsEvents } from "./call-options.ts"
+import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { RouteRequest, Routes } from "./context.ts"
@@ -64,7 +64,7 @@ function describeOrStream(
   }
   const accept = incoming.header("accept")
   const isStream = spec.type === "subscription"
-  if (isStream ? prefersEvents(accept) : wantsOnlyEvents(accept)) {
+  if (isStream ? prefers(accept, EVENTS) : wantsOnlyEvents(accept)) {
     return answer(context, request, spec, () => {
       if (!isStream) throw noStream(id, spec)
       const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []

@@ -5,7 +5,7 @@ import type { OperationSpec, OperationType } from "../../core/types.ts"
 import { parseQuery } from "./query-input.ts"
 import { placeAfter, sortedIds } from "./sorted-ids.ts"
 import type { HTTPContext } from "./http-context.ts"
-import type { HTTPCaller } from "../caller.ts"
+import type { HTTPCaller } from "../exchange.ts"
 import { indexInSlices } from "../search-index.ts"
 
 /** An entry in the list of operations. */

@@ -5,10 +5,9 @@ import type { Authenticate } from "../authenticate.ts"
 import { MOUNT } from "../mount.ts"
 import type { BodyLimits, Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { answerFrom } from "../web-answer.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPCaller } from "../exchange.ts"
+import { answerFrom } from "../fetch.ts"
 import { normalizePath } from "./mount-path.ts"
-import type { HTTPCaller } from "../caller.ts"
 
 /**
  * A server that answers web requests and Node requests, such as `MCPServer`.

@@ -6,26 +6,25 @@ import { systemClock } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { Authenticated } from "../authenticated.ts"
-import type { NodeResponseLike } from "../node-types.ts"
-import { isStream, whenStreamed, withHeaders } from "./answer.ts"
+import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
+import { isStream } from "../exchange.ts"
+import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
 import { createDocuments } from "./documents.ts"
 import { Drain } from "./drain.ts"
 import { Endpoints, indexRoute } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
-import { WebIncoming, toResponse } from "./fetch.ts"
+import { WebIncoming, toResponse } from "../fetch.ts"
 import { createGateway } from "./gateway.ts"
 import type { Admission, Admitted } from "./admission.ts"
 import { Guard } from "./guard.ts"
-import type { Refused } from "../exchange.ts"
+import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { answerHealth } from "./health.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { isJsonBody } from "./media.ts"
+import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts } from "./mounts.ts"
 import type { Mount } from "./mounts.ts"
-import { ALREADY_SENT, answerNode } from "./node.ts"
-import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
+import { ALREADY_SENT, answerNode } from "../node.ts"
 import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
 import type { HTTPServerOptions } from "./options.ts"
 import { createRest } from "./rest.ts"
@@ -134,14 +133,14 @@ class Server extends Closable implements HTTPServer {
       ? undefined
       : this.#mounts.find(this.#paths.ofRequest(request))
     if (mount?.server === undefined) {
-      return answerNode(request, response, this.handle, this.#paths, body)
+      void answerNode(request, response, this.handle, this.#paths, body)
+      return
     }
     const { server } = mount
-    const native = response as unknown as NodeResponseLike
-    answerNode(request, response, (incoming) =>
+    void answerNode(request, response, (incoming) =>
       this.#mount(incoming, mount, async (_, admitted) => {
         const over = new Promise<void>((resolve) => response.once("close", () => resolve()))
-        await server.node(request, native, body, admitted as never)
+        await server.node(request, response, body, admitted as never)
         await over
         return ALREADY_SENT
       }),

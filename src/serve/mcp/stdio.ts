@@ -1,4 +1,5 @@
 import { CallError } from "../../core/errors.ts"
+import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import { IDENTITY } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -152,10 +153,8 @@ class Serving implements StdioConnection {
 }
 
 async function nodeProcess(): Promise<ProcessLike> {
-  const name = "process"
   try {
-    const module = (await import(/* @vite-ignore */ `node:${name}`)) as { default: ProcessLike }
-    return module.default
+    return await nodeBuiltin("process")
   } catch (cause) {
     throw new CallError("UNAVAILABLE", "stdio(): this platform has no process of Node.", {
       cause,

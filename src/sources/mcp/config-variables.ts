@@ -1,3 +1,5 @@
+import { nodeBuiltin } from "../../internal/node-builtin.ts"
+
 // Variables such as `${VAR}` in a config. Values are inserted once and not expanded again.
 
 /** A value that a config asks its user for, as in VS Code's `inputs`. */
@@ -145,17 +147,13 @@ interface NodeModules {
   readonly fs: { readFile(path: string, encoding: "utf8"): Promise<string> }
 }
 
-/** Reads them from Node; empty on other platforms. The module names are built at run time, for bundlers. */
+/** Reads them from Node; empty on other platforms. */
 export async function platformVariables(): Promise<PlatformVariables> {
-  const load = async (name: string): Promise<unknown> => {
-    const module = (await import(/* @vite-ignore */ `node:${name}`)) as { default: unknown }
-    return module.default
-  }
   try {
-    const host = (await load("process")) as NodeModules["host"]
-    const os = (await load("os")) as NodeModules["os"]
-    const path = (await load("path")) as NodeModules["path"]
-    const fs = (await load("fs/promises")) as NodeModules["fs"]
+    const host = await nodeBuiltin<NodeModules["host"]>("process")
+    const os = await nodeBuiltin<NodeModules["os"]>("os")
+    const path = await nodeBuiltin<NodeModules["path"]>("path")
+    const fs = await nodeBuiltin<NodeModules["fs"]>("fs/promises")
     return {
       env: (name) => (Object.hasOwn(host.env, name) ? host.env[name] : undefined),
       userHome: os.homedir(),

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events"
 import { describe, expect, test } from "vitest"
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../../../src/serve/exchange.ts"
-import { answerNode } from "../../../src/serve/http/node.ts"
+import { answerNode } from "../../../src/serve/node.ts"
 import type { HTTPRequestLike } from "../../../src/serve/node-types.ts"
 
 /** A response that keeps what it is told. */
