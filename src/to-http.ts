@@ -14,7 +14,7 @@ export type {
   HTTPStream,
 } from "./serve/exchange.ts"
 export type { HTTPRequestLike, HTTPResponseLike } from "./serve/node-types.ts"
-export type { HTTPProblem } from "./serve/http/problem.ts"
+export type { HTTPProblem } from "./core/problem.ts"
 export { hashApiKey } from "./serve/http/auth/api-keys.ts"
 export type {
   ApiKey,
@@ -25,7 +25,7 @@ export type {
   JwtOptions,
   NamedApiKey,
 } from "./serve/http/auth/options.ts"
-export type { CorsOptions } from "./serve/http/cors.ts"
+export type { CorsOptions } from "./serve/http/allowed-origins.ts"
 export type { RateLimitOptions } from "./serve/accounts.ts"
 export type { ExposeOptions, ExposeRule } from "./serve/expose.ts"
 export { readBearerToken } from "./serve/upgrade.ts"

@@ -2,9 +2,8 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
-import type { OperationRegistry } from "../engine/registry.ts"
 import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
-import { Heartbeats } from "../serve/http/heartbeats.ts"
+import { Heartbeats } from "../serve/http/sse.ts"
 import type { HTTPAnswer, HTTPCaller } from "../serve/exchange.ts"
 import { HTTPRefusal } from "../serve/http/context.ts"
 import type { RouteRequest, Routes } from "../serve/http/context.ts"
@@ -183,8 +182,7 @@ function reportOf(hub: ServedSources, name: string): SourceReport {
 
 /** The state of the policies of all operations that are served. */
 function policiesIn(context: HTTPContext): PolicyState {
-  const { policyState } = context.registry as Partial<Pick<OperationRegistry, "policyState">>
-  const { breakers = [], budgets = [], operations = [] } = policyState ?? {}
+  const { breakers = [], budgets = [], operations = [] } = context.registry.policyState ?? {}
   const isServed = ({ operationId }: Pick<Protected, "operationId">): boolean =>
     operationId === undefined || context.find(operationId) !== undefined
   return { breakers: breakers.filter(isServed), budgets, operations: operations.filter(isServed) }

@@ -1,6 +1,5 @@
 import { refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
-import { byteLength } from "./text-size.ts"
 
 /**
  * The text of a body that a framework has read and parsed to an object, a string or bytes.
@@ -16,6 +15,20 @@ export function providedText(body: unknown, length: number | undefined): string 
   if (body instanceof Uint8Array) return decodeBody([body])
   if (!isData(body) || isPlaceholder(body, length)) throw bodyGone(NODE_MOUNT)
   return stringify(body)
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder()
+
+// The platform's own count takes a tenth of the time.
+const { Buffer: platform } = globalThis as {
+  readonly Buffer?: { byteLength(text: string): number } | undefined
+}
+
+/** Bytes of a body in UTF-8. */
+export function byteLength(body: string | Uint8Array | undefined): number {
+  if (body === undefined) return 0
+  if (typeof body !== "string") return body.byteLength
+  return platform === undefined ? encoder.encode(body).length : platform.byteLength(body)
 }
 
 /** The text of a body. Bytes other than UTF-8 are refused instead of replaced. */

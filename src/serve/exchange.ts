@@ -2,7 +2,7 @@
 
 import type { CallError } from "../core/errors.ts"
 import type { Identity } from "../core/types.ts"
-import type { Authenticated } from "./authenticated.ts"
+import type { Authenticated } from "./authenticate.ts"
 import type { RequestSlot } from "./read-body.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 

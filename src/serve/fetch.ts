@@ -1,4 +1,4 @@
-import type { Authenticated } from "./authenticated.ts"
+import type { Authenticated } from "./authenticate.ts"
 import { isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPSink, HTTPStream } from "./exchange.ts"
 import type { MountPaths } from "./http/mount-path.ts"

@@ -5,7 +5,7 @@ import type { MountPaths } from "./http/mount-path.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
 import { openNodeBody, readNodeBody } from "./read-body.ts"
 import type { RequestSlot } from "./read-body.ts"
-import { byteLength } from "./text-size.ts"
+import { byteLength } from "./body-text.ts"
 
 /**
  * Answers a Node request with Node's own objects. `paths` resolves its path, and `body` is what a

@@ -35,6 +35,10 @@ export interface PortServerLike {
     type: "request",
     listener: (request: NodeRequestLike, response: NodeResponseLike) => void,
   ): unknown
+  on(
+    type: "upgrade",
+    listener: (request: NodeRequestLike, socket: unknown, head: unknown) => void,
+  ): unknown
   once(type: "error", listener: (error: Error) => void): unknown
   off(type: "error", listener: (error: Error) => void): unknown
   close(callback: () => void): unknown
@@ -101,12 +105,14 @@ export async function closePort(server: PortServerLike): Promise<void> {
 }
 
 /** The URL of a server, without a path. `host` is what it was opened with. */
-export function portUrl(server: Pick<PortServerLike, "address">, host?: string): string {
+export function portUrl(
+  server: Pick<PortServerLike, "address">,
+  host: string | undefined,
+  scheme = "http",
+): string {
   const at = server.address() as { readonly address: string; readonly port: number } | null
-  return `http://${urlHost(host ?? at?.address ?? "127.0.0.1")}:${at?.port ?? 0}`
-}
-
-/** A host as part of a URL: an IPv6 address in brackets. */
-export function urlHost(host: string): string {
-  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
+  const name = host ?? at?.address ?? "127.0.0.1"
+  // An IPv6 address is in brackets.
+  const shown = name.includes(":") && !name.startsWith("[") ? `[${name}]` : name
+  return `${scheme}://${shown}:${at?.port ?? 0}`
 }

@@ -1,8 +1,14 @@
 import { CallError } from "../core/errors.ts"
-import { NODE_MOUNT, WEB_MOUNT, bodyGone, decodeBody, providedText } from "./body-text.ts"
+import {
+  NODE_MOUNT,
+  WEB_MOUNT,
+  bodyGone,
+  decodeBody,
+  providedText,
+  byteLength,
+} from "./body-text.ts"
 import { chunksOf } from "../internal/streams.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
-import { byteLength } from "./text-size.ts"
 
 /** A slot of a caller's concurrent requests. */
 export interface RequestSlot {

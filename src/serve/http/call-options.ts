@@ -1,17 +1,23 @@
 import { isIdempotencyKey } from "../../core/call-policy.ts"
 import { readOuterText } from "../../core/outer-call.ts"
-import type { CallPolicy } from "../../core/types.ts"
+import type { CallPolicy, OperationSpec } from "../../core/types.ts"
+import { compileSchema } from "../../schema/compiled.ts"
+import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import { accepts, EVENTS } from "../negotiate.ts"
+import { shorter } from "./call-sink.ts"
 import type { RequestTerms } from "./call-sink.ts"
 
 /** Call options from the headers of a request; `longest` is the maximum timeout. */
-export function termsOf(incoming: HTTPIncoming, longest: number | undefined): RequestTerms {
+export function termsOf(
+  incoming: Pick<HTTPIncoming, "header">,
+  longest: number | undefined,
+): RequestTerms {
   const timeout = incoming.header("x-timeout-ms")
   const traceparent = incoming.header("traceparent")
   return {
-    timeout: timeout === undefined ? longest : shorter(milliseconds(timeout), longest),
+    timeout: shorter(timeout === undefined ? undefined : milliseconds(timeout), longest),
     metadata: traceparent === undefined ? undefined : { traceparent },
     policy: policyOf(incoming.header("cache-control")),
     idempotencyKey: keyOf(incoming.header("idempotency-key")),
@@ -76,6 +82,23 @@ function milliseconds(text: string): number {
   )
 }
 
-function shorter(asked: number, longest: number | undefined): number {
-  return longest === undefined ? asked : Math.min(asked, longest)
+const takesEmptyObject = new WeakMap<OperationSpec, boolean>()
+
+/**
+ * Returns the input; a missing one becomes the empty object if the operation takes only objects and `{}` is
+ * valid.
+ */
+export function inputOrEmpty(input: unknown, spec: OperationSpec): unknown {
+  if (input !== undefined) return input
+  let isEmpty = takesEmptyObject.get(spec)
+  if (isEmpty === undefined) takesEmptyObject.set(spec, (isEmpty = takesEmpty(spec)))
+  return isEmpty ? {} : undefined
+}
+
+function takesEmpty({ inputSchema }: OperationSpec): boolean {
+  const compiled = compileSchema(inputSchema)
+  const { types } = viewOf(compiled.schema)
+  if (types.size !== 1 || !types.has("object") || compiled.check(undefined)) return false
+  // A property with a default may be left out even if it is required.
+  return compiled.check({}) || compiled.check(compiled.normalizer("defaults").normalize({}).value)
 }

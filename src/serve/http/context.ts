@@ -30,13 +30,6 @@ export interface Route {
 
 export type Routes = readonly Route[]
 
-/** Headers of every answer. The policy keeps what a browser shows from running scripts in this origin. */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
-  "cache-control": "no-store",
-  "content-security-policy": "sandbox; default-src 'none'",
-  "x-content-type-options": "nosniff",
-}
-
 /** Options of an `HTTPRefusal`. */
 export interface HTTPRefusalOptions extends CallErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined

@@ -7,17 +7,16 @@ import type { Clock } from "../../internal/platform.ts"
 import { Accounts } from "../accounts.ts"
 import type { LimitOptions } from "../accounts.ts"
 import { runAuthenticate, toVerdict } from "../authenticate.ts"
-import type { Authenticate, Verdict } from "../authenticate.ts"
-import type { Authenticated } from "../authenticated.ts"
+import type { Authenticate, KnownCaller, Verdict, Authenticated } from "../authenticate.ts"
 import { isLoopback, readCredential } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { Admitted } from "./admission.ts"
-import type { Admission, AuthenticatedCaller } from "./admission.ts"
+import type { Admission } from "./admission.ts"
 import type { Refused, HTTPIncoming } from "../exchange.ts"
 import { createAuthenticate } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import { loadJose } from "./auth/jwt.ts"
-import type { CorsOptions } from "./cors.ts"
+import type { CorsOptions } from "./allowed-origins.ts"
 import { checkMedia } from "../negotiate.ts"
 import { Sources } from "./allowed-origins.ts"
 
@@ -46,7 +45,7 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   )
 }
 
-const ANONYMOUS: AuthenticatedCaller = { identity: undefined }
+const ANONYMOUS: KnownCaller = { identity: undefined }
 
 /** Decides which requests are admitted, and authenticates them. */
 export class Guard {
@@ -186,7 +185,7 @@ export class Guard {
 
   #enter(
     incoming: HTTPIncoming,
-    caller: AuthenticatedCaller,
+    caller: KnownCaller,
     headers: Readonly<Record<string, string>>,
   ): Admission {
     const account = this.accounts.of(caller.identity, incoming.like)

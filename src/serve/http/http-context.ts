@@ -7,26 +7,26 @@ import type { CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
+import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../exact-json.ts"
 import { whenEnded } from "../expiry.ts"
-import { streamAnswer } from "./answer.ts"
-import { HTTPCall, ItemCall, watchAll } from "./call-sink.ts"
+import { streamAnswer, problemAnswer, toProblem } from "./answer.ts"
+import { HTTPCall, watchAll } from "./call-sink.ts"
 import type { ItemTerms } from "./call-sink.ts"
-import { inputOrEmpty } from "./empty-input.ts"
-import { Heartbeats } from "./heartbeats.ts"
+import { inputOrEmpty, lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
+import { Heartbeats, EventStream, turn } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
-import { problemAnswer, toProblem } from "./problem.ts"
 import { HTTPRefusal, tooLong } from "./context.ts"
 import type { ResolvedHTTPOptions } from "./context.ts"
-import { EventStream, turn } from "./sse.ts"
-import { lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
+
+/** The part of a request that one of its calls needs. */
+export type CallIncoming = Pick<HTTPIncoming, "method" | "path" | "header" | "requestId" | "onGone">
 
 /** What routes need: it runs the calls and streams of requests, and keeps track of them. */
 export class HTTPContext {
-  readonly registry: AnyRegistry
+  readonly registry: ServedRegistry
   readonly options: ResolvedHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
@@ -43,7 +43,12 @@ export class HTTPContext {
     { readonly of: AccessRequirement | undefined }
   >()
 
-  constructor(registry: AnyRegistry, options: ResolvedHTTPOptions, clock: Clock, logger: Logger) {
+  constructor(
+    registry: ServedRegistry,
+    options: ResolvedHTTPOptions,
+    clock: Clock,
+    logger: Logger,
+  ) {
     this.registry = registry
     this.options = options
     this.clock = clock
@@ -55,7 +60,7 @@ export class HTTPContext {
   /** The spec of an external, exposed operation, for any caller. */
   find(id: string): OperationSpec | undefined {
     const spec = this.registry.getSpec(id)
-    return spec !== undefined && this.#isExposed(spec) ? spec : undefined
+    return spec !== undefined && this.options.isExposed(spec) ? spec : undefined
   }
 
   /** The spec of an operation that a caller may see. */
@@ -78,9 +83,9 @@ export class HTTPContext {
 
   /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
   missing(id: string, { identity }: HTTPCaller): CallError {
-    const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
     // A suggestion could name an operation that is not served here.
-    const error = this.options.isFiltered === true ? undefined : own.missing?.(id, identity)
+    const error =
+      this.options.isFiltered === true ? undefined : this.registry.missing?.(id, identity)
     return (
       error ?? refusal("OPERATION_NOT_FOUND", `Operation "${id.slice(0, 200)}" is not registered.`)
     )
@@ -94,7 +99,7 @@ export class HTTPContext {
   execute(
     id: string,
     input: unknown,
-    incoming: HTTPIncoming,
+    incoming: CallIncoming,
     caller: HTTPCaller,
     own?: ItemTerms,
   ): Promise<ResponseEnvelope> {
@@ -104,10 +109,7 @@ export class HTTPContext {
       // Further calls of a batch.
       if (this.#isEnded) throw closing()
       const terms = termsOf(incoming, this.options.timeout)
-      const call =
-        own === undefined
-          ? new HTTPCall(id, incoming, caller.identity, terms, this.#calls)
-          : new ItemCall(id, incoming, caller.identity, terms, own, this.#calls)
+      const call = new HTTPCall(id, incoming, caller.identity, terms, this.#calls, own)
       return call.run(this.registry, inputOrEmpty(input, spec))
     } catch (error) {
       return Promise.reject(error)
@@ -185,7 +187,7 @@ export class HTTPContext {
    */
   problem(
     error: unknown,
-    incoming: HTTPIncoming,
+    incoming: CallIncoming,
     spec?: OperationSpec,
     caller?: HTTPCaller,
   ): HTTPAnswer {
@@ -195,7 +197,7 @@ export class HTTPContext {
   /** Like `problem`, as JSON text, for answers with several problems. */
   problemText(
     error: unknown,
-    incoming: HTTPIncoming,
+    incoming: CallIncoming,
     spec?: OperationSpec,
     caller?: HTTPCaller,
   ): string {
@@ -226,7 +228,7 @@ export class HTTPContext {
 
   #visible(
     error: unknown,
-    { method, path, requestId }: HTTPIncoming,
+    { method, path, requestId }: CallIncoming,
     spec: OperationSpec | undefined,
     caller: HTTPCaller | undefined,
   ): CallError {
@@ -236,15 +238,6 @@ export class HTTPContext {
       parentRequestId: undefined,
       identity: caller?.identity,
     })
-  }
-
-  #isExposed(spec: OperationSpec): boolean {
-    try {
-      return this.options.isExposed(spec)
-    } catch (error) {
-      this.logger.error("expose threw; the operation is hidden", { error })
-      return false
-    }
   }
 }
 

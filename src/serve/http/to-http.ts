@@ -5,21 +5,20 @@ import { loggerOf } from "../../engine/failures.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import type { Authenticated } from "../authenticated.ts"
+import type { Authenticated } from "../authenticate.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 import { isStream } from "../exchange.ts"
 import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
 import { createDocuments } from "./documents.ts"
 import { Drain } from "./drain.ts"
-import { Endpoints, indexRoute } from "./endpoints.ts"
+import { Endpoints, indexRoute, answerHealth } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
 import { WebIncoming, toResponse } from "../fetch.ts"
 import { createGateway } from "./gateway.ts"
 import type { Admission, Admitted } from "./admission.ts"
 import { Guard } from "./guard.ts"
 import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { answerHealth } from "./health.ts"
 import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts } from "./mounts.ts"
@@ -83,11 +82,12 @@ class Server extends Closable implements HTTPServer {
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
     super()
-    const resolved = resolveHTTPOptions(options)
     const { clock = systemClock, logger = loggerOf(registry) } = options
+    const resolved = resolveHTTPOptions(options, logger)
     const { basePath, isExposed, isFiltered } = resolved
     this.#guard = new Guard({ ...options, maxStreams: options.sse?.maxStreams }, clock, logger)
-    this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock, options)
+    const { authenticate } = this.#guard
+    this.#mounts = new Mounts(options.mounts ?? {}, { authenticate, clock, limits: options })
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
     const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context

@@ -205,7 +205,7 @@ export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceO
   return {
     naming,
     isPortable: schemaProfile === "portable",
-    isExposed: exposure(expose),
+    isExposed: exposure(expose, logger),
     mode,
     threshold: expose.threshold ?? MAX_LISTED_TOOLS,
     textResult,

@@ -8,6 +8,7 @@ import type { Identity } from "../../core/types.ts"
 import { isLogLevel } from "../../mcp/log-level.ts"
 import type { LogLevel } from "../../mcp/log-level.ts"
 import { closing } from "../../protocol/refusals.ts"
+import type { KnownCaller } from "../authenticate.ts"
 import { callTool } from "./call-tool.ts"
 import type { Connection } from "./call-tool.ts"
 import { ProtocolError } from "./model.ts"
@@ -21,10 +22,7 @@ import { ANYTHING, ENVELOPE, NO_VALIDATOR } from "./sdk.ts"
 import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 
 /** The caller of an MCP request; the SDK passes it on as `authInfo`. */
-export interface MCPCaller {
-  readonly identity: Identity | undefined
-  /** Expiry of the identity in epoch milliseconds: streams end then. */
-  readonly expiresAt?: number | undefined
+export interface MCPCaller extends KnownCaller {
   /** The request initializes a client, which receives the instructions. */
   readonly isNew?: boolean | undefined
 }

@@ -5,7 +5,7 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Identity } from "../../core/types.ts"
 import { claimOutput } from "./stdout.ts"
-import type { ClaimedOutput, OutputLike } from "./stdout.ts"
+import type { OutputLike } from "./stdout.ts"
 import type { SDKFactory, StdioSDK } from "./sdk.ts"
 import { exactInput } from "./stdin.ts"
 import type { InputLike } from "./stdin.ts"
@@ -70,86 +70,60 @@ let isServing = false
  * process exits within two seconds, whatever else is open: clients start many servers and expect none to remain.
  */
 export async function serveStdio(
-  parts: StdioParts,
-  options: StdioOptions,
+  { sdk, factory, logger, closeAll }: StdioParts,
+  { exit = true, maxMessageBytes = MAX_MESSAGE_BYTES }: StdioOptions,
 ): Promise<StdioConnection> {
   const host = await nodeProcess()
   if (isServing) {
     throw new TypeError("stdio(): standard input and output are being served already.")
   }
   isServing = true
-  return new Serving(host, parts, options)
-}
-
-class Serving implements StdioConnection {
-  readonly closed: Promise<void>
-  readonly #host: ProcessLike
-  readonly #parts: StdioParts
-  readonly #served: { close(): Promise<void> }
-  readonly #claimed: ClaimedOutput
-  readonly #signals: (readonly [signal: string, handler: () => void])[] = []
-  #resolveClosed: () => void = () => undefined
-  #isOver = false
-  #isLeaving = false
-
-  constructor(host: ProcessLike, parts: StdioParts, options: StdioOptions) {
-    const { exit = true, maxMessageBytes = MAX_MESSAGE_BYTES } = options
-    this.#host = host
-    this.#parts = parts
-    this.closed = new Promise<void>((resolve) => {
-      this.#resolveClosed = resolve
-    })
-    const claimed = claimOutput(host.stdout, host.stderr)
-    this.#claimed = claimed
-    const input = exactInput(host.stdin, maxMessageBytes, () => wire)
-    const wire = new parts.sdk.StdioServerTransport(input, claimed.output)
-    this.#served = parts.sdk.serveStdio(parts.factory, {
-      transport: wire,
-      onerror: (error: Error) => parts.logger.debug("The MCP connection reported", { error }),
-    })
-    const { onclose } = wire
-    wire.onclose = () => {
-      onclose?.()
-      // A program that closed the connection itself continues; without a client there is nothing left to do.
-      if (exit && !this.#isOver) this.#leave(0, 0)
-      this.#finish()
-    }
-    for (const [signal, code] of exit ? SIGNALS : []) {
-      const handler = (): void => this.#leave(code, DRAIN_MS)
-      this.#signals.push([signal, handler])
-      host.once(signal, handler)
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#finish()
-    await this.#served.close()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  #finish(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    isServing = false
-    for (const [signal, handler] of this.#signals) this.#host.off(signal, handler)
-    this.#claimed.release()
-    this.#resolveClosed()
-  }
-
-  #leave(code: number, drainMs: number): void {
-    if (this.#isLeaving) return
-    this.#isLeaving = true
-    const exit = (): void => this.#host.exit(code)
-    setTimeout(exit, EXIT_WITHIN_MS)
-    const { closeAll, logger } = this.#parts
+  let isOver = false
+  let isLeaving = false
+  let resolveClosed = (): void => undefined
+  const closed = new Promise<void>((resolve) => {
+    resolveClosed = resolve
+  })
+  const leave = (code: number, drainMs: number): void => {
+    if (isLeaving) return
+    isLeaving = true
+    setTimeout(() => host.exit(code), EXIT_WITHIN_MS)
     // The process exits in any case.
-    void Promise.all([drainMs === 0 ? this.#served.close() : undefined, closeAll(drainMs)])
+    void Promise.all([drainMs === 0 ? served.close() : undefined, closeAll(drainMs)])
       .catch((error: unknown) => logger.error("Closing failed", { error }))
-      .then(exit)
+      .then(() => host.exit(code))
   }
+  const signals = (exit ? SIGNALS : []).map(
+    ([signal, code]) => [signal, () => leave(code, DRAIN_MS)] as const,
+  )
+  const finish = (): void => {
+    if (isOver) return
+    isOver = true
+    isServing = false
+    for (const [signal, handler] of signals) host.off(signal, handler)
+    claimed.release()
+    resolveClosed()
+  }
+  const claimed = claimOutput(host.stdout, host.stderr)
+  const input = exactInput(host.stdin, maxMessageBytes, () => wire)
+  const wire = new sdk.StdioServerTransport(input, claimed.output)
+  const served = sdk.serveStdio(factory, {
+    transport: wire,
+    onerror: (error: Error) => logger.debug("The MCP connection reported", { error }),
+  })
+  const { onclose } = wire
+  wire.onclose = () => {
+    onclose?.()
+    // A program that closed the connection itself continues; without a client there is nothing left to do.
+    if (exit && !isOver) leave(0, 0)
+    finish()
+  }
+  for (const [signal, handler] of signals) host.once(signal, handler)
+  const close = async (): Promise<void> => {
+    finish()
+    await served.close()
+  }
+  return { closed, close, [Symbol.asyncDispose]: close }
 }
 
 async function nodeProcess(): Promise<ProcessLike> {

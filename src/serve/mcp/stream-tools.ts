@@ -7,9 +7,8 @@ import { encodeFiles } from "../../core/unread-file.ts"
 import { invalid } from "../../core/validation.ts"
 import type { ValueError } from "../../core/validation.ts"
 import type { StreamLimits } from "./options.ts"
-import { jsonOf } from "./json.ts"
+import { jsonOf, outputForm, wrappedInput } from "./tool-forms.ts"
 import { movedTo, plainSchema } from "../../schema/read/plain-schema.ts"
-import { outputForm, wrappedInput } from "./tool-forms.ts"
 import type { InputForm, OutputForm } from "./tool-forms.ts"
 
 /** The form of a subscription as a tool that collects items. */

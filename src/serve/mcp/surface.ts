@@ -2,7 +2,7 @@ import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
 import { unknownTool } from "./tool-errors.ts"
-import { Listing, invalidCursor, isShown } from "./listing.ts"
+import { Listing, invalidCursor } from "./listing.ts"
 import type {
   SurfaceCall,
   SurfaceCaller,
@@ -40,9 +40,9 @@ export class MCPSurface {
   constructor(registry: AnyRegistry, options: SurfaceOptions = {}) {
     this.#registry = registry
     this.#options = resolveSurfaceOptions(options)
-    this.#stop = registry.onChange(({ type, id, spec }) => {
+    this.#stop = registry.onChange(({ type, spec }) => {
       // The replaced operation may have been exposed.
-      if (type === "replaced" || isShown(id, spec, this.#options)) this.#changed()
+      if (type === "replaced" || this.#options.isExposed(spec)) this.#changed()
     })
   }
 

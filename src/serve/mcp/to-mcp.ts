@@ -1,8 +1,8 @@
+import { checkAccess } from "../../core/access.ts"
 import { loggerOf } from "../../engine/failures.ts"
 import { Closable } from "../../internal/closable.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { MissingPackage, reportMissing } from "../../internal/import-peer.ts"
-import type { Logger } from "../../internal/logger.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { Identity } from "../../core/types.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
@@ -15,7 +15,6 @@ import { GONE, NOT_SERVED, Refusal, refuse } from "./answers.ts"
 import { Authenticator, identityGiven } from "./auth.ts"
 import type { GivenCaller, Mounted } from "./auth.ts"
 import { HTTPServing } from "./http.ts"
-import { describeNamespaces, SEARCH_FIRST } from "./instructions.ts"
 import { LISTEN_OPTIONS, listenOn } from "./listen.ts"
 import type { Listening, ListenOptions } from "./listen.ts"
 import type { SurfaceCost } from "./model.ts"
@@ -69,8 +68,6 @@ export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MC
 class RegistryServer extends Closable implements MCPServer, Mountable {
   readonly #registry: AnyRegistry
   readonly #options: MCPServerOptions
-  readonly #logger: Logger
-  readonly #surface: MCPSurface
   readonly #installed: Promise<void>
   readonly #authenticator: Authenticator
   readonly #servers: Servers
@@ -84,16 +81,13 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     const { logger = loggerOf(registry), drainMs = 5000 } = options
     this.#registry = registry
     this.#options = options
-    this.#logger = logger
     this.#drainMs = drainMs
     this.#authenticator = new Authenticator(options, logger)
-    this.#surface = new MCPSurface(registry, { ...options, logger })
-    this.#servers = new Servers(this.#surface, options, logger, (caller) =>
-      this.#instructions(caller),
-    )
+    const surface = new MCPSurface(registry, { ...options, logger })
+    this.#servers = new Servers(surface, options, logger, (caller) => this.#instructions(caller))
     this.#installed = checkServerSDK()
     reportMissing(this.#installed, (message) => logger.error(message))
-    this.#stopFollowing = this.#surface.onChange(this.#servers.notices.changed)
+    this.#stopFollowing = surface.onChange(this.#servers.notices.changed)
   }
 
   readonly fetch = async (request: Request, caller?: GivenCaller): Promise<Response> => {
@@ -155,7 +149,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
       {
         sdk: stdio,
         factory: ({ era }) => this.#servers.create(sdk, { era, caller, isLasting: true }),
-        logger: this.#logger,
+        logger: this.#servers.logger,
         closeAll: async (drainMs) => {
           this.#drainMs = drainMs
           await this.close()
@@ -173,7 +167,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   }
 
   cost(identity?: Identity): SurfaceCost {
-    return this.#surface.cost({ identity, era: "modern" })
+    return this.#servers.surface.cost({ identity, era: "modern" })
   }
 
   async #handle(incoming: HTTPIncoming, mount?: Mounted): Promise<HTTPAnswer> {
@@ -193,7 +187,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
       if (error instanceof Refusal) return error.answer
       if (hasLeft(incoming)) return GONE
       if (error instanceof MissingPackage) return refuse(503, NOT_SERVED, error.message).answer
-      this.#logger.error("An MCP request failed", { error })
+      this.#servers.logger.error("An MCP request failed", { error })
       return refuse(500, -32603, "Internal error.").answer
     }
   }
@@ -204,7 +198,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     this.#servers.notices.close()
     await this.#http?.close()
     await Promise.all([...this.#closers].map((closer) => closer.close()))
-    this.#surface.close()
+    this.#servers.surface.close()
   }
 
   #instructions({ identity }: MCPCaller): string | undefined {
@@ -212,7 +206,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     if (instructions === false) return undefined
     const own = instructions ?? describeNamespaces(this.#registry, identity)
     // The mode is the same in both eras: only definitions differ.
-    const isSearched = this.#surface.mode({ identity, era: "modern" }) === "search"
+    const isSearched = this.#servers.surface.mode({ identity, era: "modern" }) === "search"
     return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
   }
 }
@@ -224,4 +218,39 @@ function hasLeft(incoming: HTTPIncoming): boolean {
   })
   stop()
   return isGone
+}
+
+const MAX_NAMESPACES = 50
+
+/** Instructions for the three search tools. */
+const SEARCH_FIRST =
+  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
+
+/** The default instructions: the namespaces that a caller may use, with their numbers of operations. */
+export function describeNamespaces(
+  registry: AnyRegistry,
+  identity: Identity | undefined,
+): string | undefined {
+  const counts = new Map<string, number>()
+  for (const { namespace, visibility, accessControl } of registry.getAllSpecs()) {
+    if (visibility === "internal" || !mayCall(accessControl, identity)) continue
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+  }
+  if (counts.size === 0) return undefined
+  const all = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const shown = all.slice(0, MAX_NAMESPACES).map(([namespace, count]) => `${namespace} (${count})`)
+  const rest = all.length > shown.length ? [`${all.length - shown.length} more`] : []
+  return `Operations by namespace: ${[...shown, ...rest].join(", ")}.`
+}
+
+function mayCall(
+  accessControl: Parameters<typeof checkAccess>[0],
+  identity: Identity | undefined,
+): boolean {
+  try {
+    // The resource is known only with the input.
+    return checkAccess({ ...accessControl, resourceIdPath: undefined }, identity)
+  } catch {
+    return false
+  }
 }

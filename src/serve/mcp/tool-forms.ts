@@ -1,6 +1,7 @@
 import { isNoValue } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
+import { encodeValue } from "../../core/envelope-codec.ts"
 import { withBase64 } from "../../schema/file-fields.ts"
 import {
   plainSchema,
@@ -93,4 +94,9 @@ export function outputForm(
     },
     isWrapped: true,
   }
+}
+
+/** The JSON of data; `undefined` for values that JSON omits. Throws a `CallError` that names the unsupported place. */
+export function jsonOf(data: unknown): string | undefined {
+  return JSON.stringify(encodeValue(data).value)
 }

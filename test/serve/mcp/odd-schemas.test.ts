@@ -5,11 +5,10 @@ import { Authenticator, identityGiven } from "../../../src/serve/mcp/auth.ts"
 import type { GivenCaller } from "../../../src/serve/mcp/auth.ts"
 import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
 import { errorText } from "../../../src/serve/mcp/tool-errors.ts"
-import { flattened } from "../../../src/serve/mcp/flatten.ts"
+import { flattened, portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
-import { describeNamespaces } from "../../../src/serve/mcp/instructions.ts"
+import { describeNamespaces } from "../../../src/serve/mcp/to-mcp.ts"
 import { Refusal } from "../../../src/serve/mcp/answers.ts"
-import { portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "../../../src/serve/mcp/questions.ts"
 import { headed } from "./support/clients.ts"
 
@@ -275,7 +274,7 @@ describe("the door", () => {
     const path = "/.well-known/oauth-protected-resource"
 
     const { body } = door.metadata({ method: "GET", path }) ?? {}
-    expect(JSON.parse(String(body))).toEqual(metadata)
+    expect(JSON.parse(body as string)).toEqual(metadata)
     expect(door.metadata({ method: "POST", path })?.status).toBe(405)
     expect(door.metadata({ method: "GET", path: `${path}/mcp` })).toBeUndefined()
     const wrong = { resource: "no address", authorization_servers: [] }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { ProgressSender } from "../../../src/serve/mcp/progress.ts"
+import { ProgressSender } from "../../../src/serve/mcp/reports.ts"
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

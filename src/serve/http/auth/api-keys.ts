@@ -1,6 +1,6 @@
 import { sha256Hex } from "../../../internal/sha256.ts"
 import type { Identity } from "../../../core/types.ts"
-import { isIdentity } from "../../authenticated.ts"
+import { isIdentity } from "../../authenticate.ts"
 import type { ApiKey, NamedApiKey } from "./options.ts"
 
 const MIN_KEY = 16

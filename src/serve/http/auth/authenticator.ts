@@ -1,6 +1,5 @@
 import type { Clock } from "../../../internal/platform.ts"
-import type { Authenticate } from "../../authenticate.ts"
-import type { Authenticated } from "../../authenticated.ts"
+import type { Authenticate, Authenticated } from "../../authenticate.ts"
 import { readCredential } from "../../upgrade.ts"
 import type { UpgradeRequestLike } from "../../upgrade.ts"
 import { ApiKeys } from "./api-keys.ts"

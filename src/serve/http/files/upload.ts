@@ -15,7 +15,6 @@ import { HTTPRefusal, tooLong } from "../context.ts"
 import type { HTTPContext } from "../http-context.ts"
 import { isJsonBody } from "../../negotiate.ts"
 import { readFormInput, readQueryInput } from "../query-input.ts"
-import { LimitedReader } from "./limited-reader.ts"
 import { boundaryOf, malformed, MultipartReader } from "./multipart.ts"
 import type { ByteReader, Part } from "./multipart.ts"
 
@@ -199,4 +198,33 @@ function unsupported(fields: FileFields | undefined): HTTPRefusal {
     "VALIDATION_ERROR",
     `Send the body as content-type: ${ways.join(", or ")}.`,
   )
+}
+
+/** Reads the body of a request up to a limit. Throws a refusal when it is longer. */
+class LimitedReader implements ByteReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #max: number
+  #left: number
+
+  constructor(incoming: HTTPIncoming, max: number) {
+    if (Number(incoming.header("content-length")) > max) throw tooLong(max)
+    if (incoming.openBody === undefined) {
+      throw new HTTPRefusal(415, "VALIDATION_ERROR", "This server takes bodies as JSON only.")
+    }
+    this.#reader = incoming.openBody().getReader()
+    this.#max = max
+    this.#left = max
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    const { value } = await this.#reader.read()
+    this.#left -= value?.byteLength ?? 0
+    if (this.#left >= 0) return value
+    this.cancel()
+    throw tooLong(this.#max)
+  }
+
+  cancel(): void {
+    this.#reader.cancel().catch(() => undefined)
+  }
 }

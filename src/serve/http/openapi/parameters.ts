@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import { queryForm } from "../query-input.ts"
 import type { QueryParameter } from "../query-input.ts"
-import { isShowable, namedExamples } from "./examples.ts"
+import { isShowable, namedExamples } from "./model.ts"
 import type { JsonObject } from "./model.ts"
 import type { SchemaPool } from "./schema-pool.ts"
 

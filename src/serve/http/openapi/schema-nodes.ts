@@ -4,7 +4,7 @@ import { setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { Links } from "../../../schema/refs.ts"
 import { mapSchemas, plainSchema } from "../../../schema/read/plain-schema.ts"
-import { isShowable } from "./examples.ts"
+import { isShowable } from "./model.ts"
 import type { SchemaRole } from "./model.ts"
 
 /** A schema that others refer to; its own references are tokens. */

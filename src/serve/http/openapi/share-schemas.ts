@@ -1,6 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
-import { keywordShape } from "../../../schema/keywords.ts"
+import { eachSubschema } from "../../../schema/keywords.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
 import type { Steps } from "./model.ts"
 import { tokenOf } from "./schema-nodes.ts"
@@ -87,18 +87,8 @@ function count(schema: JsonSchema, place: string, seen: Map<string, Seen>): void
 }
 
 function countWithin(schema: JsonSchema, place: string, seen: Map<string, Seen>): void {
-  for (const [keyword, value] of Object.entries(schema)) {
-    const shape = keywordShape(keyword)
-    if (shape === "data") continue
-    if (Array.isArray(value)) {
-      for (const one of value) if (isRecord(one)) count(one, `${place}.${keyword}`, seen)
-    } else if (isRecord(value)) {
-      if (shape === "single" || shape === "items") count(value, `${place}.${keyword}`, seen)
-      else {
-        for (const [key, one] of Object.entries(value)) {
-          if (isRecord(one)) count(one, `${place}.${key}`, seen)
-        }
-      }
-    }
-  }
+  eachSubschema(schema, (one, keyword, key) => {
+    if (typeof one === "boolean") return
+    count(one, `${place}.${typeof key === "string" ? key : keyword}`, seen)
+  })
 }
