@@ -2,12 +2,16 @@
 
 export { toMCP } from "./serve/mcp/to-mcp.ts"
 export type { MCPServer } from "./serve/mcp/to-mcp.ts"
-export type { MCPServerOptions } from "./serve/mcp/options.ts"
-export type { ExposeOptions, ExposeRule, SurfaceOptions } from "./serve/mcp/surface.ts"
+export type { ExposeOptions, ExposeRule } from "./serve/expose.ts"
 export type { SurfaceCost } from "./serve/mcp/model.ts"
 export type { AuthInfoLike, GivenCaller } from "./serve/mcp/auth.ts"
-export type { MCPAuthOptions, ResourceMetadata } from "./serve/mcp/options.ts"
-export type { SessionLimits } from "./serve/mcp/options.ts"
+export type {
+  MCPAuthOptions,
+  MCPServerOptions,
+  ResourceMetadata,
+  SessionLimits,
+  SurfaceOptions,
+} from "./serve/mcp/options.ts"
 export type { Listening, ListenOptions } from "./serve/mcp/listen.ts"
 export type { NodeRequestLike, NodeResponseLike } from "./serve/node-types.ts"
 export type { StdioConnection, StdioOptions } from "./serve/mcp/stdio.ts"

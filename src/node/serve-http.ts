@@ -139,7 +139,7 @@ async function openSockets(
       ...(typeof websocket === "object" ? websocket : undefined),
       ...guard.rules,
       registry,
-      authenticate: guard.authenticateUpgrade,
+      authenticate: guard.authenticate,
       accounts: guard.accounts,
       drainMs: options.drainMs,
     })

@@ -98,8 +98,10 @@ export class Gate {
     else if (verdict.isKnown) this.#admit(request, verdict, decide)
     else {
       const { reason, outage } = verdict
-      const status = outage === undefined ? 401 : statusOf(outage.code)
-      this.#reject({ status, reason, retryAfterMs: outage?.retryAfterMs }, decide)
+      // Only failed attempts are charged to the address, which others may share.
+      const error = outage ?? this.#accounts.of(undefined, request).charge(1)
+      const status = error === undefined ? 401 : statusOf(error.code)
+      this.#reject({ status, reason, retryAfterMs: error?.retryAfterMs }, decide)
     }
   }
 

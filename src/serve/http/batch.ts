@@ -79,7 +79,7 @@ async function runAll(
       const at = next++
       const item = isRecord(items[at]) ? items[at] : {}
       const own = new BatchIncoming(incoming, at, getOwn(item, "requestId"), elapsed)
-      await finish(at, await resultOf(context, own, caller, item, report))
+      await finish(at, await resultOf(context, { incoming: own, caller }, item, report))
     }
   }
   // The request has one slot; further concurrent calls take more slots of the caller.
@@ -112,8 +112,7 @@ function itemsOf(body: unknown, most: number): readonly unknown[] {
 /** Runs one call and returns its result as JSON; never rejects. */
 async function resultOf(
   context: HTTPContext,
-  incoming: CallIncoming,
-  caller: HTTPCaller,
+  request: { readonly incoming: CallIncoming; readonly caller: HTTPCaller },
   fields: Readonly<Record<string, unknown>>,
   report: ((text: string) => void) | undefined,
 ): Promise<string> {
@@ -126,19 +125,19 @@ async function resultOf(
       throw refusal("VALIDATION_ERROR", `A call of a batch needs an "id" such as "task.create".`)
     }
     if (key !== undefined && shown === "") throw badField("key", "a string or a number")
-    const spec = context.find(id)
-    if (spec?.type === "subscription") throw notInBatch(id)
+    if (context.find(id)?.type === "subscription") throw notInBatch(id)
     const terms = itemTerms(fields, ({ progress, total, message }) => {
       report?.(`{${shown}"progress":${JSON.stringify({ progress, total, message })}}`)
     })
     const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
-    const decoded = decodeFiles(spec?.inputSchema, input)
-    const envelope = await context.execute(id, decoded, incoming, caller, terms)
+    const spec = context.require(id, request.caller)
+    const decoded = decodeFiles(spec.inputSchema, input)
+    const envelope = await context.execute(id, spec, decoded, request, terms)
     const text = await encodeFiles(() => envelopeText(envelope))
     return `{${shown}"ok":true,"envelope":${text}}`
   } catch (error) {
     const spec = typeof id === "string" ? context.find(id) : undefined
-    return `{${shown}"ok":false,"problem":${context.problemText(error, incoming, spec, caller)}}`
+    return `{${shown}"ok":false,"problem":${context.problemText(error, request, spec)}}`
   }
 }
 

@@ -4,7 +4,7 @@ import type { CallPolicy, OperationSpec } from "../../core/types.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
-import { HTTPRefusal } from "./context.ts"
+import { badRequest, HTTPRefusal } from "./context.ts"
 import { accepts, EVENTS } from "../negotiate.ts"
 import { shorter } from "./call-sink.ts"
 import type { RequestTerms } from "./call-sink.ts"
@@ -40,11 +40,7 @@ function keyOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header
   if (isIdempotencyKey(key)) return key
-  throw new HTTPRefusal(
-    400,
-    "VALIDATION_ERROR",
-    "The header idempotency-key must have 1 to 255 characters.",
-  )
+  throw badRequest("The header idempotency-key must have 1 to 255 characters.")
 }
 
 /** Options of a stream, which has no timeout and may resume after an event. */
@@ -75,11 +71,7 @@ export function checkAcceptsEvents(accept: string | undefined, id: string): void
 
 function milliseconds(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
-  throw new HTTPRefusal(
-    400,
-    "VALIDATION_ERROR",
-    "The header x-timeout-ms must be a whole number of milliseconds, such as 5000.",
-  )
+  throw badRequest("The header x-timeout-ms must be a whole number of milliseconds, such as 5000.")
 }
 
 const takesEmptyObject = new WeakMap<OperationSpec, boolean>()

@@ -48,6 +48,11 @@ export class HTTPRefusal extends CallError {
   }
 }
 
+/** The refusal of a request that is malformed. */
+export function badRequest(message: string): HTTPRefusal {
+  return new HTTPRefusal(400, "VALIDATION_ERROR", message)
+}
+
 /** The refusal of a body that is too long. */
 export function tooLong(max: number): HTTPRefusal {
   return new HTTPRefusal(

@@ -7,7 +7,7 @@ import type { HTTPContext } from "./http-context.ts"
 /** Runs what answers a request; a problem of a deprecated operation has the same headers as a result. */
 export async function answerOperation(
   context: HTTPContext,
-  { incoming, caller }: RouteRequest,
+  request: RouteRequest,
   spec: OperationSpec,
   pathTo: (spec: OperationSpec) => string,
   run: () => HTTPAnswer | Promise<HTTPAnswer>,
@@ -16,9 +16,9 @@ export async function answerOperation(
   try {
     answered = await run()
   } catch (error) {
-    answered = context.problem(error, incoming, spec, caller)
+    answered = context.problem(error, request, spec)
   }
-  return withDeprecation(answered, spec, context, caller, pathTo)
+  return withDeprecation(answered, spec, context, request.caller, pathTo)
 }
 
 /**

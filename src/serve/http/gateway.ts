@@ -54,8 +54,7 @@ function describeOrStream(
 ): HTTPAnswer | Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
-  const spec = context.find(id)
-  if (spec === undefined) throw context.missing(id, caller)
+  const spec = context.require(id, caller)
   // The same error as for a call that is not permitted.
   if (!context.maySee(spec, caller)) {
     throw denial(requirementOf(spec.accessControl), caller.identity, id)
@@ -67,7 +66,7 @@ function describeOrStream(
       if (!isStream) throw noStream(id, spec)
       const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
       const input = text === undefined ? undefined : context.parseJSON(text, spec)
-      return context.stream(id, input, incoming, caller, envelopeText)
+      return context.stream(id, spec, input, request, envelopeText)
     })
   }
   return description(context, caller, id, spec)
@@ -76,21 +75,20 @@ function describeOrStream(
 function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
-  const spec = context.find(id)
-  if (spec === undefined) throw context.missing(id, caller)
+  const spec = context.require(id, caller)
   const accept = incoming.header("accept")
   return answerOperation(context, request, spec, gatewayPath, async () => {
     if (spec.type === "subscription") {
       checkAcceptsEvents(accept, id)
       const input = await readInput(context, incoming, spec)
-      return await context.stream(id, input, incoming, caller, envelopeText)
+      return await context.stream(id, spec, input, request, envelopeText)
     }
     if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
     // Read before anything runs: a malformed query is refused without side effects.
     const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
     const preferred = preferredReturn(incoming.header("prefer"))
     const input = await readInput(context, incoming, spec)
-    const envelope = await context.execute(id, input, incoming, caller)
+    const envelope = await context.execute(id, spec, input, request)
     return await encodeFiles(() => {
       if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
       // Other metadata than that of a local result would be lost.

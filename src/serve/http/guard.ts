@@ -7,9 +7,9 @@ import type { Clock } from "../../internal/platform.ts"
 import { Accounts } from "../accounts.ts"
 import type { LimitOptions } from "../accounts.ts"
 import { runAuthenticate, toVerdict } from "../authenticate.ts"
-import type { Authenticate, KnownCaller, Verdict, Authenticated } from "../authenticate.ts"
+import type { Authenticate, KnownCaller, Verdict } from "../authenticate.ts"
 import { isLoopback, readCredential } from "../upgrade.ts"
-import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import type { UpgradeRules } from "../upgrade.ts"
 import { Admitted } from "./admission.ts"
 import type { Admission } from "./admission.ts"
 import type { Refused, HTTPIncoming } from "../exchange.ts"
@@ -31,11 +31,6 @@ export interface GuardOptions extends UpgradeRules, LimitOptions {
   readonly cors?: CorsOptions | undefined
 }
 
-/** Who may reach a mount. */
-interface MountAccess {
-  readonly isPublic: boolean
-}
-
 /** Throws a `TypeError` for an address that other machines can reach without authentication. */
 export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthenticated">): void {
   if (guard.isAuthenticated || isLoopback(host)) return
@@ -53,8 +48,6 @@ export class Guard {
   readonly packagesLoaded: Promise<unknown> | undefined
   isPackageMissing = false
   readonly authenticate: Authenticate | undefined
-  /** `authenticate` for WebSockets: failed attempts are charged, as with requests. */
-  readonly authenticateUpgrade: Authenticate | undefined
   /** Accounts of callers; WebSocket calls count there, too. */
   readonly accounts: Accounts
   readonly #timeout: number
@@ -77,7 +70,6 @@ export class Guard {
     this.accounts = new Accounts(options, clock)
     this.#clock = clock
     this.#logger = logger
-    if (this.authenticate !== undefined) this.authenticateUpgrade = this.#upgrade
     if (options.cors?.origins.includes("*") === true && !this.isAuthenticated) {
       logger.warn('cors allows "*" without authentication: every web page can call')
     }
@@ -108,7 +100,7 @@ export class Guard {
    */
   admit(
     incoming: HTTPIncoming,
-    mount?: MountAccess,
+    mount?: { readonly isPublic: boolean },
     takesFiles?: boolean,
   ): Admission | Promise<Admission> {
     const refused = this.checkSource(incoming, mount?.isPublic === true)
@@ -158,29 +150,6 @@ export class Guard {
     )
     const challenge = isPresent ? 'Bearer error="invalid_token"' : "Bearer"
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
-  }
-
-  /** Throws to refuse; the message is for the log. */
-  readonly #upgrade: Authenticate = (like) => {
-    const verdict = runAuthenticate(
-      this.authenticate as Authenticate,
-      like,
-      this.#timeout,
-      this.#clock,
-    )
-    return verdict instanceof Promise
-      ? verdict.then((settled) => this.#letUp(like, settled))
-      : this.#letUp(like, verdict)
-  }
-
-  #letUp(like: UpgradeRequestLike, verdict: Verdict): Authenticated | null {
-    if (verdict.isKnown) {
-      const { identity, expiresAt } = verdict
-      return identity === undefined ? null : { ...identity, expiresAt }
-    }
-    const { reason, outage } = verdict
-    if (outage !== undefined) throw refusal(outage.code, reason, outage)
-    throw this.accounts.of(undefined, like).charge(1) ?? refusal("UNAUTHENTICATED", reason)
   }
 
   #enter(

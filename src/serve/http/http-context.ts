@@ -18,11 +18,17 @@ import type { ItemTerms } from "./call-sink.ts"
 import { inputOrEmpty, lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
 import { Heartbeats, EventStream, turn } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
-import { HTTPRefusal, tooLong } from "./context.ts"
-import type { ResolvedHTTPOptions } from "./context.ts"
+import { badRequest, tooLong } from "./context.ts"
+import type { ResolvedHTTPOptions, RouteRequest } from "./context.ts"
 
 /** The part of a request that one of its calls needs. */
 export type CallIncoming = Pick<HTTPIncoming, "method" | "path" | "header" | "requestId" | "onGone">
+
+/** A request and its caller, as far as they are known. */
+interface CallRequest {
+  readonly incoming: CallIncoming
+  readonly caller?: HTTPCaller | undefined
+}
 
 /** What routes need: it runs the calls and streams of requests, and keeps track of them. */
 export class HTTPContext {
@@ -63,6 +69,13 @@ export class HTTPContext {
     return spec !== undefined && this.options.isExposed(spec) ? spec : undefined
   }
 
+  /** The same; throws if there is none. */
+  require(id: string, caller: HTTPCaller): OperationSpec {
+    const spec = this.find(id)
+    if (spec === undefined) throw this.missing(id, caller)
+    return spec
+  }
+
   /** The spec of an operation that a caller may see. */
   findFor(caller: HTTPCaller, id: string): OperationSpec | undefined {
     const spec = this.find(id)
@@ -93,23 +106,21 @@ export class HTTPContext {
 
   /**
    * Runs a query or mutation with options from the headers `request-id`, `x-timeout-ms` and `traceparent`.
-   * Cancels it when the client disconnects. Rejects with a `CallError`, the same for hidden and unknown ids.
+   * Cancels it when the client disconnects. Rejects with a `CallError`.
    * A call of a batch has options of its own.
    */
   execute(
     id: string,
+    spec: OperationSpec,
     input: unknown,
-    incoming: CallIncoming,
-    caller: HTTPCaller,
+    { incoming, caller }: CallRequest,
     own?: ItemTerms,
   ): Promise<ResponseEnvelope> {
     try {
-      const spec = this.find(id)
-      if (spec === undefined) throw this.missing(id, caller)
       // Further calls of a batch.
       if (this.#isEnded) throw closing()
       const terms = termsOf(incoming, this.options.timeout)
-      const call = new HTTPCall(id, incoming, caller.identity, terms, this.#calls, own)
+      const call = new HTTPCall(id, incoming, caller?.identity, terms, this.#calls, own)
       return call.run(this.registry, inputOrEmpty(input, spec))
     } catch (error) {
       return Promise.reject(error)
@@ -122,13 +133,11 @@ export class HTTPContext {
    */
   async stream(
     id: string,
+    spec: OperationSpec,
     input: unknown,
-    incoming: HTTPIncoming,
-    caller: HTTPCaller,
+    { incoming, caller }: RouteRequest,
     render: (envelope: ResponseEnvelope) => string,
   ): Promise<HTTPAnswer> {
-    const spec = this.find(id)
-    if (spec === undefined) throw this.missing(id, caller)
     const terms = streamTermsOf(incoming)
     const { metadata, check } = watchResume(terms.metadata)
     const full = caller.openStream()
@@ -154,7 +163,7 @@ export class HTTPContext {
       items,
       first,
       render,
-      renderError: (error) => this.problemText(error, incoming, spec, caller),
+      renderError: (error) => this.problemText(error, { incoming, caller }, spec),
       lastId: lastNumberOf(incoming),
       maxBufferBytes: this.options.sse.maxBufferBytes,
       heartbeats: this.#heartbeats,
@@ -183,26 +192,16 @@ export class HTTPContext {
 
   /**
    * Reports an error, and returns the problem response for it. Pass the `spec` of the operation for the
-   * statuses of declared errors, and the caller for the log.
+   * statuses of declared errors.
    */
-  problem(
-    error: unknown,
-    incoming: CallIncoming,
-    spec?: OperationSpec,
-    caller?: HTTPCaller,
-  ): HTTPAnswer {
-    return problemAnswer(this.#visible(error, incoming, spec, caller), spec, incoming.requestId)
+  problem(error: unknown, request: CallRequest, spec?: OperationSpec): HTTPAnswer {
+    return problemAnswer(this.#visible(error, request, spec), spec, request.incoming.requestId)
   }
 
   /** Like `problem`, as JSON text, for answers with several problems. */
-  problemText(
-    error: unknown,
-    incoming: CallIncoming,
-    spec?: OperationSpec,
-    caller?: HTTPCaller,
-  ): string {
-    const visible = this.#visible(error, incoming, spec, caller)
-    return JSON.stringify(toProblem(visible, spec, incoming.requestId))
+  problemText(error: unknown, request: CallRequest, spec?: OperationSpec): string {
+    const visible = this.#visible(error, request, spec)
+    return JSON.stringify(toProblem(visible, spec, request.incoming.requestId))
   }
 
   /** Ends all streams; clients may reconnect to another server. */
@@ -226,12 +225,8 @@ export class HTTPContext {
     throw tooLong(this.options.maxBodyBytes)
   }
 
-  #visible(
-    error: unknown,
-    { method, path, requestId }: CallIncoming,
-    spec: OperationSpec | undefined,
-    caller: HTTPCaller | undefined,
-  ): CallError {
+  #visible(error: unknown, { incoming, caller }: CallRequest, spec?: OperationSpec): CallError {
+    const { method, path, requestId } = incoming
     return this.#failures.answer(error, {
       operationId: spec === undefined ? `${method} ${path}` : `${spec.namespace}.${spec.name}`,
       requestId,
@@ -270,11 +265,11 @@ function parseBounded(text: string, maxDepth: number, spec: OperationSpec | unde
       refuseRounded(parsed.bigIntegers, isExact)
       return parsed.value
     case "too-deep":
-      throw refused(`The JSON is nested more than ${parsed.limit} levels deep.`)
+      throw badRequest(`The JSON is nested more than ${parsed.limit} levels deep.`)
     case "broken":
       // White space alone counts as empty.
       if (text.trim() === "") return undefined
-      throw refused(`The text is ${parsed.reason}.`)
+      throw badRequest(`The text is ${parsed.reason}.`)
   }
 }
 
@@ -283,9 +278,5 @@ function refuseRounded(integers: readonly string[] = [], isExact: boolean): void
   const rounded = integers.find(
     (digits) => digits.length > MAX_BIGINT_LENGTH || (!isExact && isRounded(digits)),
   )
-  if (rounded !== undefined) throw refused(roundedError(rounded).message)
-}
-
-function refused(message: string): HTTPRefusal {
-  return new HTTPRefusal(400, "VALIDATION_ERROR", message)
+  if (rounded !== undefined) throw badRequest(roundedError(rounded).message)
 }

@@ -58,8 +58,8 @@ function answer(
     const isStream = spec.type === "subscription"
     if (isStream) checkAcceptsEvents(incoming.header("accept"), id)
     const input = await read(spec, id)
-    if (isStream) return await context.stream(id, input, incoming, caller, itemText)
-    const envelope = await context.execute(id, input, incoming, caller)
+    if (isStream) return await context.stream(id, spec, input, request, itemText)
+    const envelope = await context.execute(id, spec, input, request)
     return await encodeFiles(() => dataAnswer(context, envelope, spec))
   })
 }

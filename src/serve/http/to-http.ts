@@ -164,7 +164,7 @@ class Server extends Closable implements HTTPServer {
       if (health !== undefined) return health
     }
     if (isDraining)
-      return withHeaders(this.#context.problem(closing(), incoming), { connection: "close" })
+      return withHeaders(this.#context.problem(closing(), { incoming }), { connection: "close" })
     if (options.files?.has(path, incoming) === true) {
       const refused = this.#guard.checkSource(incoming, true)
       return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
@@ -206,7 +206,7 @@ class Server extends Closable implements HTTPServer {
         const { status, error, headers } = admission
         const { code, message, retryable, retryAfterMs } = error
         const refused = new HTTPRefusal(status, code, message, { retryable, retryAfterMs })
-        return withHeaders(this.#context.problem(refused, incoming), headers)
+        return withHeaders(this.#context.problem(refused, { incoming }), headers)
       }
       case "admitted": {
         this.#drain.begin()
@@ -250,7 +250,7 @@ class Server extends Closable implements HTTPServer {
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
-    return this.#finish(this.#context.problem(error, incoming, undefined, admission), admission)
+    return this.#finish(this.#context.problem(error, { incoming, caller: admission }), admission)
   }
 
   #finish(answer: HTTPAnswer, admission: Admitted, mount?: Mount): HTTPAnswer {

@@ -11,8 +11,8 @@ import { ProtocolError } from "./model.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { resultOf, structured } from "./results.ts"
-import { collect } from "./stream-tools.ts"
-import type { StreamBounds } from "./stream-tools.ts"
+import { collect } from "./tool-forms.ts"
+import type { StreamBounds } from "./tool-forms.ts"
 import type { OperationTool } from "./tool.ts"
 
 /**

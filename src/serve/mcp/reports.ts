@@ -67,7 +67,7 @@ export function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
   const token = mcpReq._meta?.["progressToken"]
   if (typeof token !== "string" && typeof token !== "number") return undefined
   return new ProgressSender(({ progress, total, message }) => {
-    send(mcpReq, "notifications/progress", {
+    notify(mcpReq, "notifications/progress", {
       progressToken: token,
       progress,
       ...(total === undefined ? {} : { total }),
@@ -76,7 +76,7 @@ export function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
   })
 }
 
-function send(
+function notify(
   request: SDKContext["mcpReq"],
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -101,7 +101,7 @@ export function logOf(
       if (LOG_LEVELS.indexOf(level) < from) return
       const text = redactText(String(message))
       const data = fields === undefined ? text : { message: text, ...(redact(fields) as object) }
-      send(mcpReq, "notifications/message", { level, logger, data })
+      notify(mcpReq, "notifications/message", { level, logger, data })
     }
   return {
     debug: write("debug", "debug"),

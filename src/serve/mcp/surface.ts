@@ -17,9 +17,6 @@ import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
 import { Listeners } from "../../internal/listeners.ts"
 
-export type { SurfaceOptions } from "./options.ts"
-export type { ExposeOptions, ExposeRule } from "../expose.ts"
-
 const MAX_LINTED = 10
 /** An estimate. */
 const BYTES_PER_TOKEN = 4

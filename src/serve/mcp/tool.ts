@@ -9,10 +9,8 @@ import type { OperationSpec } from "../../core/types.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
 import { asObject, mapSchemas, plainSchema } from "../../schema/read/plain-schema.ts"
-import { inputForm, outputForm } from "./tool-forms.ts"
-import type { InputForm, OutputForm } from "./tool-forms.ts"
-import { itemsOutput, streamForm } from "./stream-tools.ts"
-import type { StreamForm } from "./stream-tools.ts"
+import { inputForm, outputForm, itemsOutput, streamForm } from "./tool-forms.ts"
+import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../../mcp/hidden-text.ts"
 
 /** One operation as a tool: created once per spec, its parts on first use. */

@@ -502,7 +502,7 @@ describe("an answer that fails late", () => {
 
     const incoming = new WebIncoming(new Request("http://localhost/"), undefined)
     const response = toResponse(await inTime(late, 5, () => undefined), incoming)
-    await expect(response.text()).rejects.toThrow()
+    await expect(response.text()).rejects.toThrow("The client left")
     await new Promise((resolve) => setTimeout(resolve, 50))
 
     process.off("uncaughtException", note)

@@ -9,9 +9,9 @@ import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { fileFieldsOf } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
-import { decodeBody } from "../../body-text.ts"
+import { decodeBody } from "../../read-body.ts"
 import type { HTTPIncoming } from "../../exchange.ts"
-import { HTTPRefusal, tooLong } from "../context.ts"
+import { badRequest, HTTPRefusal, tooLong } from "../context.ts"
 import type { HTTPContext } from "../http-context.ts"
 import { isJsonBody } from "../../negotiate.ts"
 import { readFormInput, readQueryInput } from "../query-input.ts"
@@ -181,11 +181,7 @@ function isJsonPart({ type }: Part): boolean {
 }
 
 function notAFile(name: string): HTTPRefusal {
-  return new HTTPRefusal(
-    400,
-    "VALIDATION_ERROR",
-    `${JSON.stringify(name.slice(0, 100))} is not a file of this operation.`,
-  )
+  return badRequest(`${JSON.stringify(name.slice(0, 100))} is not a file of this operation.`)
 }
 
 /** The refusal of a body of another type. */

@@ -61,8 +61,8 @@ export async function loadNode(user: string): Promise<NodeLike> {
   try {
     const [host, { spawn, spawnSync }, { stat, readdir, readFile }] = await Promise.all([
       nodeBuiltin<NodeLike["host"]>("process"),
-      nodeBuiltin<NodeLike>("child_process"),
-      nodeBuiltin<NodeLike>("fs/promises"),
+      nodeBuiltin<Pick<NodeLike, "spawn" | "spawnSync">>("child_process"),
+      nodeBuiltin<Pick<NodeLike, "stat" | "readdir" | "readFile">>("fs/promises"),
     ])
     return { host, spawn, spawnSync, stat, readdir, readFile }
   } catch (cause) {
