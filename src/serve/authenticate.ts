@@ -1,5 +1,4 @@
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import type { Identity } from "../core/types.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { isObject, isThenable } from "../internal/guards.ts"
@@ -7,8 +6,7 @@ import { MissingPackage } from "../internal/import-peer.ts"
 import type { Clock } from "../internal/platform.ts"
 import { redactText } from "../internal/redact.ts"
 import { withTimeout } from "../internal/wait.ts"
-import { readCredential } from "./upgrade.ts"
-import type { UpgradeRequestLike } from "./upgrade.ts"
+import { readCredential, type UpgradeRequestLike } from "./upgrade.ts"
 
 /** An authenticated identity with an optional expiry. */
 export interface Authenticated extends Identity {

@@ -2,8 +2,7 @@ import type { Authenticated } from "./authenticate.ts"
 import { isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPSink, HTTPStream } from "./exchange.ts"
 import type { MountPaths } from "./http/mount-path.ts"
-import { openWebBody, readWebBody } from "./read-body.ts"
-import type { RequestSlot } from "./read-body.ts"
+import { openWebBody, readWebBody, type RequestSlot } from "./read-body.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
 /** An `HTTPIncoming` for a web request. */

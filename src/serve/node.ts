@@ -3,8 +3,7 @@ import { isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink } from "./exchange.ts"
 import type { MountPaths } from "./http/mount-path.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
-import { openNodeBody, readNodeBody, byteLength } from "./read-body.ts"
-import type { RequestSlot } from "./read-body.ts"
+import { openNodeBody, readNodeBody, byteLength, type RequestSlot } from "./read-body.ts"
 
 /**
  * Answers a Node request with Node's own objects. `paths` resolves its path, and `body` is what a

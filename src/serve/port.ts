@@ -1,7 +1,6 @@
 import { CallError } from "../core/errors.ts"
 import { nodeBuiltin } from "../internal/node-builtin.ts"
-import { TIMER } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { TIMER, type OptionsSchema } from "../internal/options.ts"
 import { withTimeout } from "../internal/wait.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
 

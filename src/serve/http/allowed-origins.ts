@@ -1,6 +1,5 @@
 import type { OptionsSchema } from "../../internal/options.ts"
-import { checkUpgrade } from "../upgrade.ts"
-import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import { checkUpgrade, type UpgradeRequestLike, type UpgradeRules } from "../upgrade.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 
 type Headers = Readonly<Record<string, string>>

@@ -1,12 +1,10 @@
 // Answers of the API: results, files, streams and problems.
 
-import { unwrapOrThrow } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import { isCallError } from "../../core/errors.ts"
 import { mapError } from "../../core/map-error.ts"
-import { problemOf, retryAfterOf } from "../../core/problem.ts"
-import type { HTTPProblem } from "../../core/problem.ts"
+import { problemOf, retryAfterOf, type HTTPProblem } from "../../core/problem.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { fileFieldsOf } from "../../schema/file-fields.ts"

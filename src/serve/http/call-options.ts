@@ -6,8 +6,7 @@ import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { badRequest, HTTPRefusal } from "./context.ts"
 import { accepts, EVENTS } from "../negotiate.ts"
-import { shorter } from "./call-sink.ts"
-import type { RequestTerms } from "./call-sink.ts"
+import { shorter, type RequestTerms } from "./call-sink.ts"
 
 /** Call options from the headers of a request; `longest` is the maximum timeout. */
 export function termsOf(

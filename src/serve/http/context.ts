@@ -1,8 +1,7 @@
 // Shared by the parts of the HTTP API: options, context and routes.
 
 import type { ErrorReporting } from "../../engine/failures.ts"
-import { CallError } from "../../core/errors.ts"
-import type { CallErrorOptions } from "../../core/errors.ts"
+import { CallError, type CallErrorOptions } from "../../core/errors.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { Authenticate } from "../authenticate.ts"
 import type { AuthOptions } from "./auth/options.ts"

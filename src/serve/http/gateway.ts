@@ -14,8 +14,7 @@ import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents } from "./call-options.ts"
 import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { RouteRequest, Routes } from "./context.ts"
+import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 const descriptions = new WeakMap<OperationSpec, string>()

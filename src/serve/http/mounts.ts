@@ -1,7 +1,6 @@
 import { isRecord } from "../../internal/guards.ts"
 import { typeName } from "../../internal/message-text.ts"
-import { MOUNT } from "../mount.ts"
-import type { Mountable, MountedServer, MountHost } from "../mount.ts"
+import { MOUNT, type Mountable, type MountedServer, type MountHost } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 import { answerFrom } from "../fetch.ts"

@@ -7,8 +7,7 @@ import type { HTTPAnswer } from "../exchange.ts"
 import { readInput } from "./files/upload.ts"
 import { checkAcceptsEvents } from "./call-options.ts"
 import { readQueryInput } from "./query-input.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { RouteRequest, Routes } from "./context.ts"
+import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 /** Routes with a path for each operation, and data without envelopes. */

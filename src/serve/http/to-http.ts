@@ -21,15 +21,12 @@ import { Guard } from "./guard.ts"
 import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
-import { Mounts } from "./mounts.ts"
-import type { Mount } from "./mounts.ts"
+import { Mounts, type Mount } from "./mounts.ts"
 import { ALREADY_SENT, answerNode } from "../node.ts"
-import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
-import type { HTTPServerOptions } from "./options.ts"
+import { HTTP_OPTIONS, resolveHTTPOptions, type HTTPServerOptions } from "./options.ts"
 import { createRest } from "./rest.ts"
 import { Router, methodNotAllowed } from "./router.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { Routes } from "./context.ts"
+import { HTTPRefusal, type Routes } from "./context.ts"
 
 /** A registry as an HTTP API. */
 export interface HTTPServer extends AsyncDisposable {

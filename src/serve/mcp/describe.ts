@@ -4,8 +4,7 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { limitsOf } from "../../schema/read/constraints.ts"
 import { mapSchemas } from "../../schema/read/plain-schema.ts"
 import type { Listing } from "./listing.ts"
-import { annotationsOf, visibleTitle } from "./tool.ts"
-import type { OperationTool } from "./tool.ts"
+import { annotationsOf, visibleTitle, type OperationTool } from "./tool.ts"
 
 /** Maximum characters of a description, of the description of an error, and of all examples as JSON. */
 const MAX_DESCRIPTION = 2000

@@ -1,6 +1,5 @@
 // Which way a request over HTTP goes: the checks before it, then a plain call, a single request of the SDK, or a session.
-import { ERROR_CODES, isCallError } from "../../core/errors.ts"
-import type { ErrorCode } from "../../core/errors.ts"
+import { ERROR_CODES, isCallError, type ErrorCode } from "../../core/errors.ts"
 import { parseExact } from "../exact-json.ts"
 import { parseJson } from "../../http-client/json.ts"
 import { isRecord } from "../../internal/guards.ts"
@@ -23,13 +22,11 @@ import type { Authenticator, MCPRequest, Mounted } from "./auth.ts"
 import { paramMismatch } from "./headers.ts"
 import { asStream, inTime, untilExpired } from "./long-answers.ts"
 import type { MCPServerOptions } from "./options.ts"
-import { plainCallOf } from "./plain-call.ts"
-import type { PlainCall } from "./plain-call.ts"
+import { plainCallOf, type PlainCall } from "./plain-call.ts"
 import { loadServerSDK } from "./sdk.ts"
 import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
-import { Sessions, requestIds } from "./sessions.ts"
-import type { SessionRequest } from "./sessions.ts"
+import { Sessions, requestIds, type SessionRequest } from "./sessions.ts"
 
 /** The long-lived request of modern clients for notifications. */
 const LISTEN = "subscriptions/listen"

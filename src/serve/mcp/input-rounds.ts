@@ -7,8 +7,7 @@ import { ProtocolError } from "./model.ts"
 import { lacking, missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"
 import { ENVELOPE } from "./sdk.ts"
-import { stableJson } from "./request-state.ts"
-import type { StateBinding, StateSeal } from "./request-state.ts"
+import { stableJson, type StateBinding, type StateSeal } from "./request-state.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
 /** A modern call: the tool that it names, and the part of its request that is about questions. */

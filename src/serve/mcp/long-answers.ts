@@ -1,16 +1,12 @@
 // Answers that take long: comments keep their connections open, and they end with the credential of their caller.
 
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
-import { Deadlines } from "../../internal/deadlines.ts"
-import type { DeadlineEntry } from "../../internal/deadlines.ts"
+import { Deadlines, type DeadlineEntry } from "../../internal/deadlines.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { isStream, Leaving } from "../exchange.ts"
-import type { HTTPAnswer, HTTPStream } from "../exchange.ts"
-import { expired, whenEnded } from "../expiry.ts"
-import type { EndingCredential } from "../expiry.ts"
-import { refuseWith } from "./answers.ts"
-import type { Refusal } from "./answers.ts"
+import { isStream, Leaving, type HTTPAnswer, type HTTPStream } from "../exchange.ts"
+import { expired, whenEnded, type EndingCredential } from "../expiry.ts"
+import { refuseWith, type Refusal } from "./answers.ts"
 import type { MCPRequest } from "./auth.ts"
 import type { RequestId } from "./sdk.ts"
 

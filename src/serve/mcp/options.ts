@@ -1,15 +1,12 @@
-import { ERROR_REPORTING, Failures } from "../../engine/failures.ts"
-import type { ErrorReporting } from "../../engine/failures.ts"
+import { ERROR_REPORTING, Failures, type ErrorReporting } from "../../engine/failures.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { MCPIcon } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 import type { Authenticate } from "../authenticate.ts"
-import { EXPOSE_OPTIONS, exposure } from "../expose.ts"
-import type { ExposeOptions } from "../expose.ts"
-import { UPGRADE_RULES } from "../upgrade.ts"
-import type { UpgradeRules } from "../upgrade.ts"
+import { EXPOSE_OPTIONS, exposure, type ExposeOptions } from "../expose.ts"
+import { UPGRADE_RULES, type UpgradeRules } from "../upgrade.ts"
 
 /** With more operations, a model searches them instead of reading a list. */
 export const MAX_LISTED_TOOLS = 64

@@ -1,6 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
-import { listOf, setOwn } from "../../schema/json.ts"
-import type { JsonSchema } from "../../schema/json.ts"
+import { listOf, setOwn, type JsonSchema } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 import { ownValues } from "../../schema/read/values.ts"
 import { inlined } from "./inline-schemas.ts"

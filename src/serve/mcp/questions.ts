@@ -4,8 +4,7 @@ import { CallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { capabilityRequired } from "../../mcp/errors.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
-import { ANYTHING } from "./sdk.ts"
-import type { SDKContext } from "./sdk.ts"
+import { ANYTHING, type SDKContext } from "./sdk.ts"
 
 /** An MCP request for input. */
 export interface WireQuestion {

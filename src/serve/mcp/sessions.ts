@@ -1,7 +1,6 @@
 import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { isStream } from "../exchange.ts"
-import type { HTTPAnswer } from "../exchange.ts"
+import { isStream, type HTTPAnswer } from "../exchange.ts"
 import { answerOf, NOT_SERVED, refuse } from "./answers.ts"
 import type { SessionLimits } from "./options.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"

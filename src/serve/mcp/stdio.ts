@@ -1,7 +1,6 @@
 import { CallError, isCallError } from "../../core/errors.ts"
 import { nodeBuiltin } from "../../internal/node-builtin.ts"
-import { IDENTITY } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { IDENTITY, type OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Identity } from "../../core/types.ts"
 import { parseExact } from "../exact-json.ts"

@@ -3,10 +3,8 @@ import { isRecord } from "../../internal/guards.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
-import { invalid } from "../../core/validation.ts"
-import type { ValueError } from "../../core/validation.ts"
-import { isNoValue } from "../../schema/json.ts"
-import type { JsonSchema } from "../../schema/json.ts"
+import { invalid, type ValueError } from "../../core/validation.ts"
+import { isNoValue, type JsonSchema } from "../../schema/json.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
 import { withBase64 } from "../../schema/file-fields.ts"
@@ -67,7 +65,7 @@ function plainForm(shown: JsonSchema, schema: JsonSchema): InputForm {
 }
 
 /** Wraps an input that is not an object as the only property of one. */
-export function wrappedInput(schema: JsonSchema, isRequired: boolean): InputForm {
+function wrappedInput(schema: JsonSchema, isRequired: boolean): InputForm {
   return {
     schema: {
       type: "object",

@@ -1,5 +1,4 @@
-import { requirementOf } from "../../core/access.ts"
-import type { AccessRequirement } from "../../core/access.ts"
+import { requirementOf, type AccessRequirement } from "../../core/access.ts"
 import type { MCPEra, MCPOrigin, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"

@@ -1,10 +1,8 @@
 import type { Identity } from "../../../core/types.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import type { Authenticate, Authenticated } from "../../authenticate.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
-import { isIdentity } from "../../authenticate.ts"
-import { readCredential } from "../../upgrade.ts"
-import type { UpgradeRequestLike } from "../../upgrade.ts"
+import { isIdentity, type Authenticate, type Authenticated } from "../../authenticate.ts"
+import { readCredential, type UpgradeRequestLike } from "../../upgrade.ts"
 import { JwtVerifier } from "./jwt.ts"
 import type { ApiKey, AuthOptions, NamedApiKey } from "./options.ts"
 

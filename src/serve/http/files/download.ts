@@ -1,7 +1,6 @@
 import { parseMediaType } from "../../../http-client/media-type.ts"
 import { contentDisposition, fileNameOf } from "../../../internal/file-names.ts"
-import { isFileLike } from "../../../schema/files.ts"
-import type { FileLike } from "../../../schema/files.ts"
+import { isFileLike, type FileLike } from "../../../schema/files.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { HTTPAnswer, HTTPSink } from "../../exchange.ts"

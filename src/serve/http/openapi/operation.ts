@@ -5,15 +5,13 @@ import {
   SUNSET_EXTENSION,
   UNTAGGED_EXTENSION,
 } from "../../../core/openapi-marks.ts"
-import { isNoValue } from "../../../schema/json.ts"
-import type { JsonSchema } from "../../../schema/json.ts"
+import { isNoValue, type JsonSchema } from "../../../schema/json.ts"
 import type { AccessControl, OperationSpec } from "../../../core/types.ts"
 import { FILE_MARK } from "../../../schema/files.ts"
 import { fileFieldsOf, withBase64 } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
 import { hasContent, mapSchemas, mayBeVoid } from "../../../schema/read/plain-schema.ts"
-import { isShowable, namedExamples } from "./model.ts"
-import type { DocumentSecurity, JsonObject } from "./model.ts"
+import { isShowable, namedExamples, type DocumentSecurity, type JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
 import type { SchemaPool } from "./schema-pool.ts"
 import { failureResponses } from "./problems.ts"

@@ -1,11 +1,9 @@
-import { setOwn } from "../../../schema/json.ts"
-import type { JsonSchema } from "../../../schema/json.ts"
+import { setOwn, type JsonSchema } from "../../../schema/json.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { eachSubschema } from "../../../schema/keywords.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
 import type { JsonObject, SchemaRole, Steps } from "./model.ts"
-import { indexOfToken, NodeStore, tokenOf } from "./schema-nodes.ts"
-import type { SchemaNode } from "./schema-nodes.ts"
+import { indexOfToken, NodeStore, tokenOf, type SchemaNode } from "./schema-nodes.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
 
 const MAX_NAME = 100
