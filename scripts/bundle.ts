@@ -28,6 +28,7 @@ const files = await bundleEntries(process.cwd(), {
     "dist/internal/closable.js",
     "dist/internal/file-names.js",
     "dist/internal/import-peer.js",
+    "dist/internal/node-builtin.js",
     "dist/internal/option-issues.js",
     "dist/internal/pattern.js",
     "dist/internal/pointer.js",

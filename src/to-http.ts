@@ -1,10 +1,10 @@
 // The entry `@alkdev/operations/to-http`: a registry as an HTTP API.
 
 export { toHTTP } from "./serve/http/to-http.ts"
-export type { HTTPInner, HTTPServer } from "./serve/http/to-http.ts"
+export type { HTTPServer } from "./serve/http/to-http.ts"
 export type { HTTPServerOptions, SSEOptions } from "./serve/http/options.ts"
 export type { RestOptions } from "./serve/http/context.ts"
-export type { HTTPCaller } from "./serve/caller.ts"
+export type { HTTPCaller } from "./serve/exchange.ts"
 export type { HTTPMount, MountHandler, MountOptions, ServerLike } from "./serve/http/mounts.ts"
 export type {
   HTTPAnswer,
@@ -14,8 +14,8 @@ export type {
   HTTPStream,
 } from "./serve/exchange.ts"
 export type { HTTPRequestLike, HTTPResponseLike } from "./serve/node-types.ts"
-export type { HTTPProblem } from "./serve/http/problem.ts"
-export { hashApiKey } from "./serve/http/auth/api-keys.ts"
+export type { HTTPProblem } from "./core/problem.ts"
+export { hashApiKey } from "./serve/http/auth/authenticator.ts"
 export type {
   ApiKey,
   AuthOptions,
@@ -25,9 +25,8 @@ export type {
   JwtOptions,
   NamedApiKey,
 } from "./serve/http/auth/options.ts"
-export type { CorsOptions } from "./serve/http/cors.ts"
+export type { CorsOptions } from "./serve/http/allowed-origins.ts"
 export type { RateLimitOptions } from "./serve/accounts.ts"
-export type { Guard } from "./serve/http/guard.ts"
 export type { ExposeOptions, ExposeRule } from "./serve/expose.ts"
 export { readBearerToken } from "./serve/upgrade.ts"
 export type { UpgradeRequestLike, UpgradeRules } from "./serve/upgrade.ts"

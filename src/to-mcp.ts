@@ -1,11 +1,17 @@
 // The entry `@alkdev/operations/to-mcp`: a registry as an MCP server.
 
 export { toMCP } from "./serve/mcp/to-mcp.ts"
-export type { MCPServer, MCPServerOptions } from "./serve/mcp/to-mcp.ts"
-export type { ExposeOptions, ExposeRule, SurfaceOptions } from "./serve/mcp/surface.ts"
+export type { MCPServer } from "./serve/mcp/to-mcp.ts"
+export type { ExposeOptions, ExposeRule } from "./serve/expose.ts"
 export type { SurfaceCost } from "./serve/mcp/model.ts"
-export type { AuthInfoLike, AuthOptions, GivenCaller, ResourceMetadata } from "./serve/mcp/auth.ts"
-export type { SessionLimits } from "./serve/mcp/sessions.ts"
+export type { AuthInfoLike, GivenCaller } from "./serve/mcp/auth.ts"
+export type {
+  MCPAuthOptions,
+  MCPServerOptions,
+  ResourceMetadata,
+  SessionLimits,
+  SurfaceOptions,
+} from "./serve/mcp/options.ts"
 export type { Listening, ListenOptions } from "./serve/mcp/listen.ts"
 export type { NodeRequestLike, NodeResponseLike } from "./serve/node-types.ts"
 export type { StdioConnection, StdioOptions } from "./serve/mcp/stdio.ts"

@@ -152,6 +152,7 @@ const HELPERS: readonly { readonly copy: RegExp; readonly home: string }[] = [
     home: "src/internal/wait.ts",
   },
   { copy: /\.defer === undefined/, home: "src/internal/clock.ts" },
+  { copy: /import\([^)]*`node:/, home: "src/internal/node-builtin.ts" },
   {
     // A pattern with alternatives of which one names a credential.
     copy: /^(?!\s*(?:\/\/|\*|import)).*\/[^/\n ]*(?:authorization|passw|credential|secret|token\||api\W{0,6}key)[^/\n ]*\|[^/\n ]*\//im,
@@ -342,6 +343,7 @@ describe("the rules themselves", () => {
     ["await new Promise((resolve) => setTimeout(resolve, 100))", "wait"],
     ["timer = clock.setTimeout(() => reject(late), timeout)", "wait"],
     ["if (clock.defer === undefined) clock.setTimeout(run, 0)", "clock"],
+    ["await import(`node:${name}`)", "node-builtin"],
   ])("a copy of a helper is found: %s", (source, name) => {
     expect(helperFaults("src/engine/registry.ts", source)).toEqual([
       `src/engine/registry.ts:1 repeats a helper; import it from src/internal/${name}.ts`,

@@ -1,5 +1,6 @@
 // A `fetch` that connects to public addresses only. The check is part of the DNS lookup whose result the
 // connection uses, so that a name cannot resolve to something else in between.
+import { nodeBuiltin } from "../internal/node-builtin.ts"
 import { isCallError } from "../core/errors.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -274,25 +275,18 @@ function withoutLogin(url: URL): URL {
   return bare
 }
 
-/**
- * Node's modules; `undefined` on other platforms.
- *
- * The module names are built at run time: otherwise bundlers for platforms without these modules would
- * fail on code that never runs there.
- */
+/** Node's modules; `undefined` on other platforms. */
 async function loadNode(): Promise<NodeModules | undefined> {
-  const load = async (name: string): Promise<unknown> =>
-    ((await import(/* @vite-ignore */ `node:${name}`)) as { default: unknown }).default
   try {
-    const { Readable } = (await load("stream")) as {
+    const { Readable } = await nodeBuiltin<{
       readonly Readable: { toWeb(readable: object): ReadableStream<Uint8Array> }
-    }
+    }>("stream")
     return {
-      http: (await load("http")) as NodeHttp,
-      https: (await load("https")) as NodeHttp,
+      http: await nodeBuiltin("http"),
+      https: await nodeBuiltin("https"),
       // Read from the module on each use, so that a replaced `lookup` takes effect.
-      dns: (await load("dns")) as NodeModules["dns"],
-      zlib: (await load("zlib")) as NodeModules["zlib"],
+      dns: await nodeBuiltin("dns"),
+      zlib: await nodeBuiltin("zlib"),
       toWeb: (readable) => Readable.toWeb(readable),
     }
   } catch {

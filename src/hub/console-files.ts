@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { HTTPAnswer, HTTPIncoming } from "../serve/exchange.ts"
-import { prefersPage } from "../serve/http/negotiate.ts"
+import { prefers } from "../serve/negotiate.ts"
 import type { PublicFiles } from "../serve/http/options.ts"
 import { loadConsole } from "./console/load.ts"
 import type { ConsoleFile } from "./console/load.ts"
@@ -55,7 +55,7 @@ export class ConsoleFiles implements PublicFiles {
     if (!path.startsWith(base)) return false
     const rest = path.slice(base.length)
     const isPage = rest === "/" || (rest === "" && base !== "")
-    if (isPage || VIEWS.has(rest)) return prefersPage(incoming.header("accept"))
+    if (isPage || VIEWS.has(rest)) return prefers(incoming.header("accept"), "text/html")
     return rest === "/icon.svg" || rest.startsWith("/assets/")
   }
 

@@ -2,15 +2,13 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
-import type { OperationRegistry } from "../engine/registry.ts"
 import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
-import { Heartbeats } from "../serve/http/heartbeats.ts"
-import type { HTTPAnswer } from "../serve/exchange.ts"
+import { Heartbeats } from "../serve/http/sse.ts"
+import type { HTTPAnswer, HTTPCaller } from "../serve/exchange.ts"
 import { HTTPRefusal } from "../serve/http/context.ts"
 import type { RouteRequest, Routes } from "../serve/http/context.ts"
 import type { HTTPContext } from "../serve/http/http-context.ts"
 import { searchIds } from "../serve/http/listing.ts"
-import type { HTTPCaller } from "../serve/caller.ts"
 import { MAX_LISTED_TOOLS } from "../serve/mcp/options.ts"
 import { whenEnded } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
@@ -184,8 +182,7 @@ function reportOf(hub: ServedSources, name: string): SourceReport {
 
 /** The state of the policies of all operations that are served. */
 function policiesIn(context: HTTPContext): PolicyState {
-  const { policyState } = context.registry as Partial<Pick<OperationRegistry, "policyState">>
-  const { breakers = [], budgets = [], operations = [] } = policyState ?? {}
+  const { breakers = [], budgets = [], operations = [] } = context.registry.policyState ?? {}
   const isServed = ({ operationId }: Pick<Protected, "operationId">): boolean =>
     operationId === undefined || context.find(operationId) !== undefined
   return { breakers: breakers.filter(isServed), budgets, operations: operations.filter(isServed) }

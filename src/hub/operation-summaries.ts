@@ -1,8 +1,8 @@
 import { requirementOf } from "../core/access.ts"
 import { requestOf } from "../core/lazy-operation.ts"
-import { sortedIds } from "../serve/http/sorted-ids.ts"
+import { sortedIds } from "../serve/http/listing.ts"
 import type { HTTPContext } from "../serve/http/http-context.ts"
-import type { HTTPCaller } from "../serve/caller.ts"
+import type { HTTPCaller } from "../serve/exchange.ts"
 import type { OperationSpec } from "../core/types.ts"
 
 /** An operation in the list of a hub. */

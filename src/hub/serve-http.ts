@@ -1,4 +1,5 @@
-import type { AnyRegistry, OperationRegistry } from "../engine/registry.ts"
+import type { AnyRegistry } from "../engine/registry.ts"
+import type { ServedRegistry } from "../engine/served-registry.ts"
 import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -76,8 +77,8 @@ const NO_SOURCES: Parameters<typeof createHubRoutes>[0] & Parameters<typeof crea
 }
 
 /** The calls of exposed operations; those of hidden ones are not shown. */
-function observedRegistry(registry: AnyRegistry, expose: ExposeOptions = {}): Observed {
-  const { onCall } = registry as Partial<Pick<OperationRegistry, "onCall">>
+function observedRegistry(registry: ServedRegistry, expose: ExposeOptions = {}): Observed {
+  const { onCall } = registry
   const isExposed = exposure(expose)
   // An operation may be removed while its calls run.
   const hidden = new Set<string>()

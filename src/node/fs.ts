@@ -1,7 +1,14 @@
 import { opendir, readFile, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { OpenAPIFS } from "../internal/platform.ts"
-import type { ScannerEntry, ScannerFS } from "../sources/scan/scanner.ts"
+import { scanDefinitions } from "../sources/scan/scanner.ts"
+import type {
+  ScannedDefinition,
+  ScannerEntry,
+  ScannerFS,
+  ScanOptions,
+} from "../sources/scan/scanner.ts"
 import { importModule } from "./import-module.ts"
 
 /** Node's file system for the scanner and the document readers. */
@@ -28,4 +35,17 @@ async function* readdir(path: string): AsyncGenerator<ScannerEntry, void, undefi
       isSymlink,
     }
   }
+}
+
+/**
+ * Loads the operations in a folder with their handlers: `registerAll(await scanDirectory("operations"))`.
+ *
+ * Takes a path from the working folder, or a URL: `new URL("./operations/", import.meta.url)`. See
+ * `scanDefinitions`.
+ */
+export async function scanDirectory(
+  dir: string | URL,
+  options?: ScanOptions,
+): Promise<ScannedDefinition[]> {
+  return await scanDefinitions(dir instanceof URL ? fileURLToPath(dir) : dir, nodeFS, options)
 }

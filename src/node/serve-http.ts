@@ -1,35 +1,27 @@
 import { Closable } from "../internal/closable.ts"
-import { openPort, urlHost } from "../serve/port.ts"
-import { createServer } from "node:http"
+import { closePort, createPortServer, openPort, PORT_OPTIONS, portUrl } from "../serve/port.ts"
+import type { PortOptions } from "../serve/port.ts"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { MissingPackage } from "../internal/import-peer.ts"
-import { TIMER, validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { TIMER, validateOptions, type OptionsSchema } from "../internal/options.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { checkListenAddress } from "../serve/http/guard.ts"
 import type { HTTPMount } from "../serve/http/mounts.ts"
-import { HTTP_OPTIONS, MOUNT_OPTION } from "../serve/http/options.ts"
+import { HTTP_OPTIONS, MOUNT_OPTION, type HTTPServerOptions } from "../serve/http/options.ts"
 import { normalizePath } from "../serve/http/mount-path.ts"
-import type { HTTPServerOptions } from "../serve/http/options.ts"
-import { toHTTP } from "../serve/http/to-http.ts"
-import type { HTTPServer } from "../serve/http/to-http.ts"
+import { toHTTP, type HTTPServer } from "../serve/http/to-http.ts"
 import { pathOf } from "../serve/upgrade.ts"
-import { serveWebSocket } from "../serve/websocket/serve-websocket.ts"
-import type { ServedWebSocket } from "../serve/websocket/serve-websocket.ts"
+import { serveWebSocket, type ServedWebSocket } from "../serve/websocket/serve-websocket.ts"
 import { CONNECTION_OPTIONS } from "../serve/websocket/options.ts"
 import type { ServeWebSocketOptions, WebSocketEntrance } from "../serve/websocket/options.ts"
 import { isolatedLogger } from "../internal/notify.ts"
-import { withTimeout } from "../internal/wait.ts"
 
 /** Options of WebSocket clients under `/ws`. Authentication and exposed operations are those of requests. */
 export type HTTPWebSocketOptions = Omit<ServeWebSocketOptions, WebSocketEntrance>
 
 /** Options of `serveHTTP`; those of `toHTTP` only if you pass a registry. */
-export interface ServeHTTPOptions extends HTTPServerOptions {
-  /** 0 for any free port; default: 3000. */
-  readonly port?: number | undefined
+export interface ServeHTTPOptions extends HTTPServerOptions, PortOptions {
   /** Default: 127.0.0.1. Any address other than a loopback needs `auth` or `authenticate`. */
   readonly host?: string | undefined
   /** Your own server instead of a port: start and close it yourself. */
@@ -43,8 +35,6 @@ export interface ServeHTTPOptions extends HTTPServerOptions {
   readonly mcp?: HTTPMount | undefined
   /** Signals that drain and close the server, such as `["SIGTERM", "SIGINT"]`; `true` for these. */
   readonly signals?: boolean | readonly NodeJS.Signals[] | undefined
-  /** Milliseconds in which a request must arrive, with its body; default: 30,000. */
-  readonly requestTimeout?: number | undefined
   /** Maximum size of all headers of a request, in bytes; default: 16 KiB. */
   readonly maxHeaderBytes?: number | undefined
   /** Milliseconds that an idle connection is kept; default: 5,000. */
@@ -55,8 +45,7 @@ export interface ServeHTTPOptions extends HTTPServerOptions {
 const LISTEN_OPTIONS: OptionsSchema<
   Omit<ServeHTTPOptions, Exclude<keyof HTTPServerOptions, "logger" | "clock">>
 > = {
-  port: "port",
-  host: "text",
+  ...PORT_OPTIONS,
   server: { methods: ["on", "off"], expected: "a server of node:http" },
   websocket: { either: ["boolean", { members: CONNECTION_OPTIONS }] },
   mcp: MOUNT_OPTION,
@@ -66,7 +55,6 @@ const LISTEN_OPTIONS: OptionsSchema<
       { list: { pattern: /^SIG[A-Z0-9]+$/, expected: 'a signal such as "SIGTERM"' } },
     ],
   },
-  requestTimeout: TIMER,
   maxHeaderBytes: { min: 1, max: TIMER.max, whole: true },
   keepAliveTimeout: TIMER,
   logger: "logger",
@@ -101,7 +89,8 @@ export async function serveHTTP(
     const { basePath, endpoints } = api.inner
     endpoints.add({ path: `${basePath}/ws`, protocol: "websocket" })
   }
-  const served = new Served(api, sockets, server ?? createOwn(options), options)
+  const own = server ?? ((await createPortServer("serveHTTP()", options)) as Server)
+  const served = new Served(api, sockets, own, options)
   try {
     await served.open()
   } catch (error) {
@@ -130,21 +119,6 @@ function apiOf(source: AnyRegistry | HTTPServer, options: ServeHTTPOptions): HTT
   return toHTTP(source, { ...own, mounts, logger, clock })
 }
 
-/** Creates a server with time limits; otherwise a client that sends a byte now and then holds a connection for minutes. */
-function createOwn(options: ServeHTTPOptions): Server {
-  const { requestTimeout = 30_000, maxHeaderBytes = 16 * 1024, keepAliveTimeout = 5000 } = options
-  const server = createServer({
-    requestTimeout,
-    headersTimeout: Math.min(requestTimeout, 10_000),
-    connectionsCheckingInterval: Math.min(requestTimeout, 5000),
-    keepAliveTimeout,
-    maxHeaderSize: maxHeaderBytes,
-    noDelay: true,
-  })
-  server.maxHeadersCount = 200
-  return server
-}
-
 async function openSockets(
   { inner }: HTTPServer,
   { websocket, logger, clock }: ServeHTTPOptions,
@@ -161,7 +135,7 @@ async function openSockets(
       ...(typeof websocket === "object" ? websocket : undefined),
       ...guard.rules,
       registry,
-      authenticate: guard.authenticateUpgrade,
+      authenticate: guard.authenticate,
       accounts: guard.accounts,
       drainMs: options.drainMs,
     })
@@ -197,9 +171,7 @@ class Served extends Closable implements ServedHTTP {
   }
 
   get url(): string {
-    const address = this.#server.address() as AddressInfo | null
-    const { host = address?.address ?? "127.0.0.1" } = this.#options
-    return `http://${urlHost(host)}:${address?.port ?? 0}${this.#api.inner.basePath}`
+    return `${portUrl(this.#server, this.#options.host)}${this.#api.inner.basePath}`
   }
 
   async open(): Promise<void> {
@@ -236,18 +208,6 @@ class Served extends Closable implements ServedHTTP {
     await Promise.all([this.#api.close(), this.#sockets?.close()])
     server.off("request", this.#onRequest)
     server.off("upgrade", this.#onUpgrade)
-    if (this.#options.server !== undefined || !server.listening) return
-    const closed = closedServer(server)
-    server.closeIdleConnections()
-    // Answers that were just written need time to leave the process.
-    await withTimeout(closed, 200, () => undefined, { keepsAlive: false })
-    server.closeAllConnections()
-    await closed
+    if (this.#options.server === undefined) await closePort(server)
   }
-}
-
-function closedServer(server: Server): Promise<void> {
-  return new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
 }

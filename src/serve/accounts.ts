@@ -1,6 +1,5 @@
 // What each caller of a server has running and open, and the limits of it.
-import { refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { CallAccount, WaitingCall } from "../protocol/server/account.ts"

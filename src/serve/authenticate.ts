@@ -1,14 +1,28 @@
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import type { Identity } from "../core/types.ts"
-import { isThenable } from "../internal/guards.ts"
+import { wallTimeOf } from "../internal/clock.ts"
+import { isObject, isThenable } from "../internal/guards.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
 import type { Clock } from "../internal/platform.ts"
 import { redactText } from "../internal/redact.ts"
-import { authenticatedInTime, isIdentity, splitExpiry } from "./authenticated.ts"
-import type { Authenticated } from "./authenticated.ts"
-import { readCredential } from "./upgrade.ts"
-import type { UpgradeRequestLike } from "./upgrade.ts"
+import { withTimeout } from "../internal/wait.ts"
+import { readCredential, type UpgradeRequestLike } from "./upgrade.ts"
+
+/** An authenticated identity with an optional expiry. */
+export interface Authenticated extends Identity {
+  /**
+   * Expiry in epoch milliseconds: connections and streams end then.
+   *
+   * Handlers get the identity without it, and it is never sent.
+   */
+  readonly expiresAt?: number | undefined
+}
+
+/** A caller that was authenticated, or may be anonymous: the identity that handlers see, and its expiry. */
+export interface KnownCaller {
+  readonly identity: Identity | undefined
+  readonly expiresAt?: number | undefined
+}
 
 /**
  * Authenticates a request: returns an identity, `null` for an anonymous caller, or `undefined` to refuse.
@@ -23,11 +37,7 @@ export type Authenticate = (
 
 /** Result of authentication: the caller, or the reason for the log, without the credential. */
 export type Verdict =
-  | {
-      readonly isKnown: true
-      readonly identity: Identity | undefined
-      readonly expiresAt?: number | undefined
-    }
+  | (KnownCaller & { readonly isKnown: true })
   | {
       readonly isKnown: false
       readonly reason: string
@@ -48,7 +58,10 @@ export function runAuthenticate(
   try {
     const result = authenticate(request)
     if (!isThenable(result)) return toVerdict(result, clock)
-    return authenticatedInTime(result, timeout, clock).then(
+    const onLate = (): never => {
+      throw new Error(`authenticate took more than ${timeout} ms`)
+    }
+    return withTimeout(result, timeout, onLate, { clock, keepsAlive: false }).then(
       (settled) => toVerdict(settled, clock),
       (error: unknown) => failed(error, request),
     )
@@ -60,14 +73,30 @@ export function runAuthenticate(
 /** Converts a result of `authenticate` to a verdict. */
 export function toVerdict(result: unknown, clock: Clock): Verdict {
   if (result === null) return { isKnown: true, identity: undefined }
-  if (isIdentity(result)) {
-    const holder = splitExpiry(result, clock)
-    return typeof holder === "string"
-      ? { isKnown: false, reason: holder }
-      : { isKnown: true, identity: holder.identity, expiresAt: holder.expiresAt }
+  if (result === undefined) return unknown("no identity was found")
+  if (!isIdentity(result)) {
+    return unknown("authenticate must return an identity { id, scopes }, null or undefined")
   }
-  if (result === undefined) return { isKnown: false, reason: "no identity was found" }
-  const reason = "authenticate must return an identity { id, scopes }, null or undefined"
+  const { expiresAt } = result as Authenticated
+  // Most identities do not expire, and stay the same object.
+  if (expiresAt === undefined) return { isKnown: true, identity: result, expiresAt }
+  if (typeof expiresAt !== "number" || Number.isNaN(expiresAt)) {
+    return unknown("expiresAt of an identity must be a number of milliseconds since 1970")
+  }
+  if (expiresAt <= wallTimeOf(clock)) return unknown("the credential has expired")
+  const { expiresAt: _, ...identity } = result as Authenticated
+  return { isKnown: true, identity, expiresAt }
+}
+
+/** Whether a value is an identity. */
+export function isIdentity(value: unknown): value is Identity {
+  if (!isObject(value)) return false
+  const { id, scopes } = value as Partial<Identity>
+  if (typeof id !== "string" || id === "" || !Array.isArray(scopes)) return false
+  return scopes.every((scope) => typeof scope === "string")
+}
+
+function unknown(reason: string): Verdict {
   return { isKnown: false, reason }
 }
 

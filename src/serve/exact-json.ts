@@ -1,6 +1,5 @@
 import { MAX_BIGINT_LENGTH, parseJson } from "../http-client/json.ts"
-import { refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 
 /** Accepts all depths, and still looks for large integers. */
 const ANY_DEPTH = { maxDepth: Number.MAX_SAFE_INTEGER }

@@ -1,7 +1,8 @@
-import type { CallError } from "../core/errors.ts"
 // The interface between servers, which know sockets, and an API, which knows a registry.
 
-import type { Authenticated } from "./authenticated.ts"
+import type { CallError } from "../core/errors.ts"
+import type { Identity } from "../core/types.ts"
+import type { Authenticated } from "./authenticate.ts"
 import type { RequestSlot } from "./read-body.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
@@ -33,7 +34,22 @@ export interface HTTPIncoming {
   onGone(listener: () => void): () => void
 }
 
-export type { RequestSlot } from "./read-body.ts"
+/** The caller of a request, as resolved by the guard. */
+export interface HTTPCaller {
+  readonly identity: Identity | undefined
+  /** Expiry of the identity in epoch milliseconds: streams end then. */
+  readonly expiresAt: number | undefined
+  /** Charges for calls beyond the request itself; returns an error when they are over the limit. */
+  charge(calls?: number): CallError | undefined
+  /** Key of the account that is charged: an identity or an address. */
+  readonly account: string
+  /** Calls back when the credential is taken away: streams end then. Returns a function that unsubscribes. */
+  onRevoked(listener: () => void): () => void
+  /** Takes slots for further concurrent calls; returns how many were free. */
+  takeSlots(most: number): number
+  /** Counts the request as a stream; returns an error when there are too many. */
+  openStream(): CallError | undefined
+}
 
 /** A response. */
 export interface HTTPAnswer {
@@ -73,3 +89,54 @@ export interface Refused {
   readonly error: CallError
   readonly headers: Readonly<Record<string, string>>
 }
+
+export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {
+  return typeof body === "object" && "run" in body
+}
+
+/** Sink of a stream without a reader: it is gone from the start. */
+export const NULL_SINK: HTTPSink = {
+  isGone: true,
+  write: () => false,
+  drained: () => Promise.resolve(),
+  onGone(listener) {
+    listener()
+    return () => {}
+  },
+}
+
+/** Notifies listeners once when a client has disconnected. */
+export class Leaving {
+  isGone = false
+  #listeners: (() => void)[] = []
+
+  /** Adds a listener, which is called at once if the client is gone. Returns a function that removes it. */
+  listen(listener: () => void): () => void {
+    if (this.isGone) {
+      listener()
+      return () => {}
+    }
+    this.#listeners.push(listener)
+    return () => {
+      const at = this.#listeners.indexOf(listener)
+      if (at !== -1) this.#listeners.splice(at, 1)
+    }
+  }
+
+  leave(): void {
+    if (this.isGone) return
+    this.isGone = true
+    for (const listener of this.#listeners.splice(0)) listener()
+  }
+}
+
+/**
+ * The id of a request: the client's, if it is valid, or a new one.
+ *
+ * New ids are random: a counter would reveal the load of the server.
+ */
+export function requestIdFor(requestId: string | undefined): string {
+  return requestId !== undefined && SANE_ID.test(requestId) ? requestId : crypto.randomUUID()
+}
+
+const SANE_ID = /^[\w.:-]{1,128}$/

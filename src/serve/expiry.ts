@@ -1,5 +1,4 @@
-import { refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../internal/platform.ts"
 import { MAX_TIMER_DELAY, wallTimeOf } from "../internal/clock.ts"

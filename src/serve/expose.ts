@@ -1,3 +1,4 @@
+import type { Logger } from "../internal/logger.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { OperationSpec } from "../core/types.ts"
 
@@ -21,16 +22,28 @@ export const EXPOSE_OPTIONS: OptionsSchema<
   Pick<ExposeOptions, "include" | "exclude" | "namespaces">
 > = { include: EXPOSE_RULE, exclude: EXPOSE_RULE, namespaces: { list: "text" } }
 
-/** Compiles the rules to a function that says whether a spec is exposed. */
-export function exposure(expose: ExposeOptions): (spec: OperationSpec) => boolean {
+/** Compiles the rules to a function that says whether a spec is exposed; `false` if a rule throws. */
+export function exposure(
+  expose: ExposeOptions,
+  logger?: Pick<Logger, "error">,
+): (spec: OperationSpec) => boolean {
   const { namespaces } = expose
   const include = expose.include === undefined ? undefined : matcher(expose.include)
   const exclude = expose.exclude === undefined ? undefined : matcher(expose.exclude)
-  return (spec) =>
+  const isExposed = (spec: OperationSpec): boolean =>
     spec.visibility !== "internal" &&
     (namespaces === undefined || namespaces.includes(spec.namespace)) &&
     (include === undefined || include(spec)) &&
     (exclude === undefined || !exclude(spec))
+  return (spec) => {
+    try {
+      return isExposed(spec)
+    } catch (error) {
+      const id = `${spec.namespace}.${spec.name}`
+      logger?.error("A rule of expose threw; the operation is not shown", { id, error })
+      return false
+    }
+  }
 }
 
 function matcher(rule: ExposeRule): (spec: OperationSpec) => boolean {

@@ -3,9 +3,7 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 import type { Accounts } from "./accounts.ts"
-import { runAuthenticate } from "./authenticate.ts"
-import type { Authenticate } from "./authenticate.ts"
-import type { Holder } from "./authenticated.ts"
+import { runAuthenticate, type Authenticate, type KnownCaller } from "./authenticate.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
 import type { UpgradeRefusal, UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
 
@@ -35,7 +33,7 @@ export class Gate {
   readonly #logger: Logger
   readonly #connections: () => number
   readonly #accounts: Accounts
-  readonly #holders = new WeakMap<UpgradeRequestLike, Holder>()
+  readonly #callers = new WeakMap<UpgradeRequestLike, KnownCaller>()
   #waiting = 0
 
   constructor(
@@ -52,9 +50,9 @@ export class Gate {
     this.#connections = connections
   }
 
-  /** The identity of an admitted request. */
-  holderOf(request: UpgradeRequestLike): Holder | undefined {
-    return this.#holders.get(request)
+  /** The caller of an admitted request. */
+  callerOf(request: UpgradeRequestLike): KnownCaller | undefined {
+    return this.#callers.get(request)
   }
 
   /** `verifyClient` of `ws`. It must declare two parameters: `ws` checks its length. */
@@ -66,7 +64,7 @@ export class Gate {
       return
     }
     if (this.#options.authenticate === undefined) {
-      this.#admit(request, null, decide)
+      this.#admit(request, ANONYMOUS, decide)
       return
     }
     // Never rejects.
@@ -96,25 +94,25 @@ export class Gate {
     const verdict = await runAuthenticate(authenticate, request, authenticateTimeout, this.#clock)
     this.#waiting--
     if (this.isClosed) this.#reject(CLOSING, decide)
-    else if (verdict.isKnown) {
-      const { identity, expiresAt } = verdict
-      this.#admit(request, identity === undefined ? null : { identity, expiresAt }, decide)
-    } else {
+    else if (verdict.isKnown) this.#admit(request, verdict, decide)
+    else {
       const { reason, outage } = verdict
-      const status = outage === undefined ? 401 : statusOf(outage.code)
-      this.#reject({ status, reason, retryAfterMs: outage?.retryAfterMs }, decide)
+      // Only failed attempts are charged to the address, which others may share.
+      const error = outage ?? this.#accounts.of(undefined, request).charge(1)
+      const status = error === undefined ? 401 : statusOf(error.code)
+      this.#reject({ status, reason, retryAfterMs: error?.retryAfterMs }, decide)
     }
   }
 
   /** Admits a caller, unless it has too many connections. `ws` opens the connection within `decide`. */
-  #admit(request: UpgradeRequestLike, holder: Holder | null, decide: Decide): void {
+  #admit(request: UpgradeRequestLike, caller: KnownCaller, decide: Decide): void {
     const { maxConnectionsPerCaller: most = 50 } = this.#options
-    if (this.#accounts.of(holder?.identity, request).sockets >= most) {
+    if (this.#accounts.of(caller.identity, request).sockets >= most) {
       const reason = `the caller has ${most} connections already`
       this.#reject({ status: 429, reason, retryAfterMs: 1000 }, decide)
       return
     }
-    if (holder !== null) this.#holders.set(request, holder)
+    this.#callers.set(request, caller)
     decide(true)
   }
 
@@ -125,6 +123,7 @@ export class Gate {
   }
 }
 
+const ANONYMOUS: KnownCaller = { identity: undefined }
 const CLOSING: UpgradeRefusal = { status: 503, reason: "the server is closing" }
 
 /** Chooses the subprotocol. Never the one that carries a token: it would be sent back. */

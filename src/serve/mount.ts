@@ -1,7 +1,5 @@
 import type { Clock } from "../internal/platform.ts"
-import type { Refused } from "./exchange.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./exchange.ts"
-import type { HTTPCaller } from "./caller.ts"
+import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPCaller } from "./exchange.ts"
 import type { Authenticate } from "./authenticate.ts"
 
 /** The server that another one is mounted in. */
@@ -29,7 +27,7 @@ export interface MountedServer {
   /** Answers an admitted request of an authenticated caller. */
   readonly handle: (incoming: HTTPIncoming, caller: HTTPCaller) => Promise<HTTPAnswer>
   /** Converts a refusal of the guard to the format of its protocol. */
-  readonly refuse: (refused: Refused, incoming: HTTPIncoming) => Promise<HTTPAnswer>
+  readonly refuse: (refused: Refused, incoming: HTTPIncoming) => HTTPAnswer
 }
 
 /**

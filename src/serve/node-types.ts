@@ -1,39 +1,27 @@
-import type { NodeBodyLike } from "./read-body.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
 // Types of the used part of Node's HTTP server.
 
-export type Listener = (chunk: Uint8Array) => void
+type Listener = (chunk: Uint8Array) => void
 
-/** A request of Node; `http.IncomingMessage` is one. */
-export interface NodeRequestLike extends UpgradeRequestLike, NodeBodyLike {
+/** A request of Node; `http.IncomingMessage` and `http2.Http2ServerRequest` are some. */
+export interface NodeRequestLike extends UpgradeRequestLike {
   readonly method?: string | undefined
-  pause?(): unknown
+  /** The complete URL, if a framework has removed the mount path. */
+  readonly originalUrl?: string | undefined
+  /** The body, as parsed by a body parser. */
+  readonly body?: unknown
+  readonly readableEnded?: boolean | undefined
+  readonly readableDidRead?: boolean | undefined
+  readonly destroyed?: boolean | undefined
+  on(type: string, listener: Listener): unknown
   off(type: string, listener: Listener): unknown
+  pause?(): unknown
   resume(): unknown
 }
 
-/** A response of Node; `http.ServerResponse` is one. */
-export interface NodeResponseLike {
-  readonly writableFinished: boolean
-  readonly destroyed: boolean
-  writeHead(status: number, headers: Readonly<Record<string, string>>): unknown
-  flushHeaders(): void
-  write(chunk: Uint8Array): boolean
-  end(text?: string): unknown
-  on(type: string, listener: Listener): unknown
-  once(type: string, listener: Listener): unknown
-  off(type: string, listener: Listener): unknown
-}
-
-/** A request of Node; `http.IncomingMessage` and `http2.Http2ServerRequest` are some. */
-export interface HTTPRequestLike extends NodeRequestLike {
-  /** The complete URL, if a framework has removed the mount path. */
-  readonly originalUrl?: string | undefined
-}
-
 /** A response of Node; `http.ServerResponse` and `http2.Http2ServerResponse` are some. */
-export interface HTTPResponseLike {
+export interface NodeResponseLike {
   readonly writableFinished: boolean
   readonly writableNeedDrain: boolean
   readonly destroyed: boolean
@@ -47,3 +35,9 @@ export interface HTTPResponseLike {
   once(type: string, listener: Listener): unknown
   off(type: string, listener: Listener): unknown
 }
+
+/** The same for `toHTTP`. */
+export type HTTPRequestLike = NodeRequestLike
+
+/** The same for `toHTTP`. */
+export type HTTPResponseLike = NodeResponseLike

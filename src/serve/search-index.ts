@@ -1,4 +1,4 @@
-import type { AnyRegistry, OperationRegistry } from "../engine/registry.ts"
+import type { ServedRegistry } from "../engine/served-registry.ts"
 import { systemClock } from "../internal/clock.ts"
 import { defer } from "../internal/defer.ts"
 
@@ -11,11 +11,10 @@ const SLICE_MS = 4
  *
  * An operation that cannot be indexed throws; the next call continues with the one after it.
  */
-export function indexInSlices(registry: AnyRegistry): Promise<void> | undefined {
-  const own = registry as Partial<Pick<OperationRegistry, "updateIndex">>
+export function indexInSlices(registry: ServedRegistry): Promise<void> | undefined {
   const runSlice = (): boolean => {
     const end = systemClock.now() + SLICE_MS
-    return own.updateIndex?.(() => systemClock.now() >= end) ?? true
+    return registry.updateIndex?.(() => systemClock.now() >= end) ?? true
   }
   if (runSlice()) return undefined
   return new Promise((resolve, reject) => {

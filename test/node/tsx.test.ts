@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { findTsx } from "../../src/node/tsx.ts"
+import { findTsx } from "../../src/node/import-module.ts"
 import { root } from "../support/manifest.ts"
 
 const folders: string[] = []

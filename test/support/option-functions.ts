@@ -48,15 +48,18 @@ import {
 import { LOAD_CONFIG_OPTIONS, loadConfig } from "../../src/hub/config-file/load.ts"
 import { MCP_FIELDS } from "../../src/sources/mcp/config-fields.ts"
 import { LOADER_OPTIONS } from "../../src/sources/mcp/client/loader.ts"
-import { nodeFS } from "../../src/node/fs.ts"
-import { scanDirectory } from "../../src/node/scan-directory.ts"
+import { nodeFS, scanDirectory } from "../../src/node/fs.ts"
 import { PAGINATE_OPTIONS, paginate } from "../../src/sources/openapi/paginate.ts"
 import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
 import { scanDefinitions, scanOperations } from "../../src/sources/scan/scanner.ts"
-import { TICKET_SIGNER_OPTIONS } from "../../src/transport/bus/tickets/signer.ts"
-import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/tickets/verifier.ts"
-import { createTicketSigner } from "../../src/transport/bus/tickets/signer.ts"
-import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.ts"
+import {
+  TICKET_SIGNER_OPTIONS,
+  createTicketSigner,
+} from "../../src/transport/bus/tickets/signer.ts"
+import {
+  TICKET_VERIFIER_OPTIONS,
+  createTicketVerifier,
+} from "../../src/transport/bus/tickets/verifier.ts"
 import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/transport.ts"
 import { createRedisLimiter, REDIS_LIMITER_OPTIONS } from "../../src/policy/redis/limiter.ts"
 import {
@@ -80,7 +83,8 @@ import {
 } from "../../src/transport/http/http-transport.ts"
 import { LISTEN_OPTIONS } from "../../src/serve/mcp/listen.ts"
 import { STDIO_OPTIONS } from "../../src/serve/mcp/stdio.ts"
-import { MCP_SERVER_OPTIONS, toMCP } from "../../src/serve/mcp/to-mcp.ts"
+import { MCP_SERVER_OPTIONS } from "../../src/serve/mcp/options.ts"
+import { toMCP } from "../../src/serve/mcp/to-mcp.ts"
 import { serveWebSocket } from "../../src/serve/websocket/serve-websocket.ts"
 import { SERVE_WEBSOCKET_OPTIONS } from "../../src/serve/websocket/options.ts"
 import {

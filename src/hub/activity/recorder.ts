@@ -11,7 +11,7 @@ import type {
   ObservableCall,
 } from "../../engine/observe.ts"
 import type { RecordConfig } from "../../config/model.ts"
-import { toProblem } from "../../serve/http/problem.ts"
+import { toProblem } from "../../serve/http/answer.ts"
 import { capture } from "./capture.ts"
 import type { Captured } from "./capture.ts"
 

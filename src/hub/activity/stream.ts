@@ -1,9 +1,9 @@
 import type { CallError } from "../../core/errors.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { Beating, Heartbeats } from "../../serve/http/heartbeats.ts"
+import type { Beating, Heartbeats } from "../../serve/http/sse.ts"
 import type { HTTPSink, HTTPStream } from "../../serve/exchange.ts"
-import { toProblem } from "../../serve/http/problem.ts"
+import { toProblem } from "../../serve/http/answer.ts"
 import type { Activity } from "../activity.ts"
 import type { Feed, FeedListener } from "./feed.ts"
 

@@ -10,7 +10,8 @@ import { outerOf, type OuterCall } from "../../core/outer-call.ts"
 import { watchResume, type WatchedResume } from "../../core/resume.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
-import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
+import { executeInto } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
 import type { CallAccount, WaitingCall } from "./account.ts"
@@ -142,14 +143,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   /** Runs a query or a mutation and answers with its result. */
   runCall(registry: AnyRegistry): void {
-    const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
-    if (own.executeInto !== undefined) {
-      return own.executeInto(this.operationId, this.event.input, this)
-    }
-    registry.execute(this.operationId, this.event.input, this).then(
-      (envelope) => this.succeed(envelope),
-      (thrown: unknown) => this.fail(thrown),
-    )
+    executeInto(registry, this.operationId, this.event.input, this)
   }
 
   /** Runs a subscription: an item when the caller has granted one and the link has room for it. */

@@ -1,15 +1,9 @@
-import type { HTTPCaller } from "../caller.ts"
+import type { HTTPCaller, HTTPAnswer, Refused } from "../exchange.ts"
+import type { RequestSlot } from "../read-body.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { Identity } from "../../core/types.ts"
+import type { KnownCaller } from "../authenticate.ts"
 import type { Account } from "../accounts.ts"
-import type { HTTPAnswer, RequestSlot } from "../exchange.ts"
-import type { Refused } from "../exchange.ts"
-
-/** An authenticated caller and its expiry. */
-export interface AuthenticatedCaller {
-  readonly identity: Identity | undefined
-  readonly expiresAt?: number | undefined
-}
 
 /** A request that was answered without a route. */
 export interface Answered {
@@ -33,7 +27,7 @@ export class Admitted implements HTTPCaller, RequestSlot {
   isStream = false
 
   constructor(
-    { identity, expiresAt }: AuthenticatedCaller,
+    { identity, expiresAt }: KnownCaller,
     headers: Readonly<Record<string, string>>,
     account: Account,
   ) {

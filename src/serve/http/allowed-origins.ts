@@ -1,14 +1,40 @@
-import { checkUpgrade } from "../upgrade.ts"
-import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
-import { Cors } from "./cors.ts"
-import type { CorsOptions } from "./cors.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import { checkUpgrade, type UpgradeRequestLike, type UpgradeRules } from "../upgrade.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 
 type Headers = Readonly<Record<string, string>>
 
+/** Origins whose pages may call the API. Default: none. */
+export interface CorsOptions {
+  /** Such as `["https://app.example.com"]`; `["*"]` for all, never together with `credentials`. */
+  readonly origins: readonly string[]
+  /** Allows browsers to send cookies. */
+  readonly credentials?: boolean | undefined
+}
+
+export const CORS_OPTIONS: OptionsSchema<CorsOptions> = {
+  origins: { required: { list: "text" } },
+  credentials: "boolean",
+}
+
 /** Options of allowed hosts and origins. */
 export interface SourceOptions extends UpgradeRules {
   readonly cors?: CorsOptions | undefined
+}
+
+// DELETE ends an MCP session; the MCP headers are those of both protocol eras.
+const METHODS = "GET, POST, DELETE"
+const REQUEST_HEADERS =
+  "accept, authorization, cache-control, content-disposition, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, " +
+  "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-outer-call, " +
+  "x-resume, x-timeout-ms"
+const EXPOSED =
+  "content-disposition, deprecation, link, mcp-session-id, preference-applied, request-id, retry-after, " +
+  "sunset, www-authenticate"
+const PREFLIGHT: Headers = {
+  "access-control-allow-methods": METHODS,
+  "access-control-allow-headers": REQUEST_HEADERS,
+  "access-control-max-age": "600",
 }
 
 const LOCAL = { localAddress: "127.0.0.1" }
@@ -21,7 +47,8 @@ const LOCAL = { localAddress: "127.0.0.1" }
  */
 export class Sources {
   readonly rules: UpgradeRules
-  readonly #cors: Cors | undefined
+  /** Pages of every origin may call. */
+  readonly #isOpen: boolean
   readonly #isAuthenticated: boolean
   readonly #anonymous: Headers
   readonly #personal: Headers
@@ -30,26 +57,21 @@ export class Sources {
   #lastAddress: string | undefined
   readonly #perOrigin = new Map<string, Headers>()
 
-  constructor({ allowedHosts, allowedOrigins, cors }: SourceOptions, isAuthenticated: boolean) {
-    this.#cors = cors === undefined ? undefined : new Cors(cors)
+  /** Throws a `TypeError` for invalid options. */
+  constructor(
+    { allowedHosts, allowedOrigins = [], cors }: SourceOptions,
+    isAuthenticated: boolean,
+  ) {
+    const named = cors === undefined ? [] : namedOrigins(cors)
+    this.#isOpen = cors?.origins.includes("*") === true
     this.#isAuthenticated = isAuthenticated
-    const origins = [...(allowedOrigins ?? []), ...(this.#cors?.origins ?? [])]
-    this.rules = { allowedHosts, allowedOrigins: origins }
-    const byOrigin = this.#cors !== undefined && !this.#cors.isOpen
-    this.#anonymous = baseHeaders(byOrigin ? ["Origin"] : [])
-    this.#personal = baseHeaders([
-      "Authorization",
-      "X-API-Key",
-      "Cookie",
-      ...(byOrigin ? ["Origin"] : []),
-    ])
-    for (const origin of this.#cors?.isOpen === false ? this.#cors.origins : []) {
-      this.#perOrigin.set(origin, { ...this.#personal, ...this.#cors?.headersFor(origin) })
-    }
-    if (this.#cors?.isOpen === true) {
-      const open = this.#cors.headersFor("*")
-      this.#anonymous = { ...this.#anonymous, ...open }
-      this.#personal = { ...this.#personal, ...open }
+    this.rules = { allowedHosts, allowedOrigins: [...allowedOrigins, ...named] }
+    const vary = cors === undefined || this.#isOpen ? [] : ["Origin"]
+    const open = this.#isOpen ? corsHeaders("*") : {}
+    this.#anonymous = baseHeaders(vary, open)
+    this.#personal = baseHeaders(["Authorization", "X-API-Key", "Cookie", ...vary], open)
+    for (const origin of this.#isOpen ? [] : named) {
+      this.#perOrigin.set(origin, { ...this.#personal, ...corsHeaders(origin, cors?.credentials) })
     }
   }
 
@@ -78,11 +100,7 @@ export class Sources {
     const host = headers[":authority"] ?? headers["host"]
     const address = socket?.localAddress
     if (isPlain && host === this.#lastHost && address === this.#lastAddress) return undefined
-    const isOpen = this.#cors?.isOpen === true
-    const seen: UpgradeRequestLike = {
-      headers: isOpen ? { host } : headers,
-      socket,
-    }
+    const seen: UpgradeRequestLike = { headers: this.#isOpen ? { host } : headers, socket }
     const refused = checkUpgrade(seen, this.rules, isPublic && isNavigation(incoming))
     if (refused !== undefined) return refused.reason
     if (isPlain) {
@@ -94,13 +112,11 @@ export class Sources {
 
   /** The response to a preflight request; `undefined` for other requests. */
   preflight(incoming: HTTPIncoming): HTTPAnswer | undefined {
-    if (this.#cors === undefined || incoming.method !== "OPTIONS") return undefined
     const origin = incoming.header("origin")
-    if (origin === undefined) return undefined
+    if (incoming.method !== "OPTIONS" || origin === undefined) return undefined
     if (incoming.header("access-control-request-method") === undefined) return undefined
-    const allowed = this.#cors.preflightHeadersFor(origin)
-    if (allowed === undefined) return undefined
-    return { status: 204, headers: { ...this.headersFor(incoming), ...allowed } }
+    if (!this.#isOpen && !this.#perOrigin.has(origin)) return undefined
+    return { status: 204, headers: { ...this.headersFor(incoming), ...PREFLIGHT } }
   }
 }
 
@@ -108,11 +124,44 @@ function isNavigation({ method, like: { headers } }: HTTPIncoming): boolean {
   return headers["sec-fetch-mode"] === "navigate" && (method === "GET" || method === "HEAD")
 }
 
-function baseHeaders(vary: readonly string[]): Headers {
+function baseHeaders(vary: readonly string[], cors: Headers): Headers {
   return Object.freeze({
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     "cross-origin-resource-policy": "same-origin",
     ...(vary.length === 0 ? {} : { vary: vary.join(", ") }),
+    ...cors,
   })
+}
+
+/** Headers that let a page of an origin read a response. */
+function corsHeaders(origin: string, credentials = false): Headers {
+  return {
+    "access-control-allow-origin": origin,
+    ...(credentials ? { "access-control-allow-credentials": "true" } : {}),
+    "access-control-expose-headers": EXPOSED,
+  }
+}
+
+/** The listed origins, without `*`. Throws a `TypeError` for invalid options. */
+function namedOrigins({ origins, credentials = false }: CorsOptions): readonly string[] {
+  if (origins.length === 0) {
+    throw new TypeError('cors.origins must name at least one origin: ["https://app.example.com"].')
+  }
+  if (origins.includes("*") && credentials) {
+    throw new TypeError(
+      'cors: "*" with credentials would let every page act for its visitors. Name the origins.',
+    )
+  }
+  return origins.filter((origin) => origin !== "*").map(checkOrigin)
+}
+
+/** Validates an origin as browsers send it; anything else would never match, or match too much. */
+function checkOrigin(text: string): string {
+  const isOne = !text.includes("*") && URL.canParse(text)
+  if (isOne && new URL(text).origin === text) return text
+  throw new TypeError(
+    `cors.origins: "${text}" is not an origin. Write scheme, host and port only, without a slash at the ` +
+      'end: "https://app.example.com".',
+  )
 }

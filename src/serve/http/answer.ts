@@ -1,7 +1,25 @@
-import type { HTTPAnswer, HTTPSink, HTTPStream } from "../exchange.ts"
-import { COMMON_HEADERS } from "./context.ts"
+// Answers of the API: results, files, streams and problems.
+
+import { unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
+import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import { isCallError } from "../../core/errors.ts"
+import { mapError } from "../../core/map-error.ts"
+import { problemOf, retryAfterOf, type HTTPProblem } from "../../core/problem.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import type { Logger } from "../../internal/logger.ts"
+import { fileFieldsOf } from "../../schema/file-fields.ts"
+import type { HTTPAnswer, HTTPStream } from "../exchange.ts"
+import { HTTPRefusal } from "./context.ts"
+import { fileAnswer } from "./files/download.ts"
 
 type Headers = Readonly<Record<string, string>>
+
+/** Headers of every answer. The policy keeps what a browser shows from running scripts in this origin. */
+export const COMMON_HEADERS: Headers = {
+  "cache-control": "no-store",
+  "content-security-policy": "sandbox; default-src 'none'",
+  "x-content-type-options": "nosniff",
+}
 
 const JSON_HEADERS: Headers = { "content-type": "application/json", ...COMMON_HEADERS }
 const STREAM_HEADERS: Headers = {
@@ -13,7 +31,7 @@ const STREAM_HEADERS: Headers = {
 const LINES_HEADERS: Headers = { ...STREAM_HEADERS, "content-type": "application/x-ndjson" }
 
 /** A 204. */
-export const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
+const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
 
 /** A 200 with JSON text. */
 export function jsonAnswer(text: string, extra?: Headers): HTTPAnswer {
@@ -80,17 +98,92 @@ export interface Endable {
   whenOver(listener: () => void): void
 }
 
-export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {
-  return typeof body === "object" && "run" in body
+/** An envelope as JSON. */
+export function envelopeText(envelope: ResponseEnvelope): string {
+  const meta = localMetaText(envelope)
+  if (meta === undefined) return JSON.stringify(encodeEnvelope(envelope))
+  const { value, binary } = encodeValue(envelope.data)
+  const data = JSON.stringify(value) as string | undefined
+  // A value without JSON, such as `undefined`, is left out.
+  if (data === undefined) return `{"meta":${meta}}`
+  if (binary === undefined) return `{"data":${data},"meta":${meta}}`
+  return `{"data":${data},"meta":${meta},"binary":${JSON.stringify(binary)}}`
 }
 
-/** Sink of a stream without a reader: it is gone from the start. */
-export const NULL_SINK: HTTPSink = {
-  isGone: true,
-  write: () => false,
-  drained: () => Promise.resolve(),
-  onGone(listener) {
-    listener()
-    return () => {}
-  },
+/** Metadata of a local result, written by hand: `JSON.stringify` takes longer for it than for most data. */
+function localMetaText({ meta }: ResponseEnvelope): string | undefined {
+  if (meta.source !== "local") return undefined
+  const { operationId, timestamp } = meta
+  for (const key in meta) {
+    if (key !== "source" && key !== "operationId" && key !== "timestamp") return undefined
+  }
+  if (operationId === lastId && timestamp === lastTime) return lastText
+  if (typeof operationId !== "string" || !Number.isFinite(timestamp)) return undefined
+  const id = JSON.stringify(operationId)
+  lastId = operationId
+  lastTime = timestamp
+  lastText = `{"source":"local","operationId":${id},"timestamp":${timestamp}}`
+  return lastText
+}
+
+// Cached: stream items come from one operation, many of them within a millisecond.
+let lastId: string | undefined
+let lastTime: number | undefined
+let lastText = ""
+
+/** The data of an envelope as JSON; `undefined` when there is none. Throws when a tool reports a failure. */
+function dataText(envelope: ResponseEnvelope): string | undefined {
+  const data = unwrapOrThrow(envelope)
+  if (data === undefined) return undefined
+  return JSON.stringify(encodeValue(data).value)
+}
+
+/** The JSON of a stream item without its envelope. */
+export function itemText(envelope: ResponseEnvelope): string {
+  return dataText(envelope) ?? "null"
+}
+
+/** An answer with data without its envelope: a file, JSON, or a 204 when there is none. */
+export function dataAnswer(
+  { logger }: { readonly logger: Logger },
+  envelope: ResponseEnvelope,
+  { outputSchema }: OperationSpec,
+  headers?: Headers,
+): HTTPAnswer {
+  if (typeof envelope.data === "object") {
+    const mediaType = fileFieldsOf(outputSchema)?.whole?.mediaType
+    const file = fileAnswer(envelope, mediaType, logger, { ...COMMON_HEADERS, ...headers })
+    if (file !== undefined) return file
+  }
+  const text = dataText(envelope)
+  return text === undefined ? EMPTY : jsonAnswer(text, headers)
+}
+
+/** The media type of a problem. */
+export const PROBLEM_TYPE = "application/problem+json"
+
+/** Converts a thrown value to a problem for clients: no stack, no cause, no secrets. Never throws. */
+export function toProblem(thrown: unknown, spec?: OperationSpec, requestId?: string): HTTPProblem {
+  const error = isCallError(thrown) ? thrown : mapError(thrown)
+  const status = error instanceof HTTPRefusal ? error.status : undefined
+  return problemOf(error, spec, requestId, status)
+}
+
+/** Converts a thrown value to a problem response. An `HTTPRefusal` has its own status and headers. */
+export function problemAnswer(
+  thrown: unknown,
+  spec?: OperationSpec,
+  requestId?: string,
+): HTTPAnswer {
+  const problem = toProblem(thrown, spec, requestId)
+  return {
+    status: problem.status,
+    headers: {
+      ...COMMON_HEADERS,
+      "content-type": PROBLEM_TYPE,
+      ...retryAfterOf(problem),
+      ...(thrown instanceof HTTPRefusal && thrown.headers),
+    },
+    body: JSON.stringify(problem),
+  }
 }

@@ -7,15 +7,13 @@ import { encodeFiles } from "../../core/unread-file.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
-import { jsonAnswer, linesAnswer } from "./answer.ts"
-import { envelopeText } from "./answer-bodies.ts"
+import { jsonAnswer, linesAnswer, envelopeText } from "./answer.ts"
 import type { ItemTerms } from "./call-sink.ts"
-import { requestIdFor } from "./call-options.ts"
-import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { Route, RouteRequest } from "./context.ts"
-import type { HTTPContext } from "./http-context.ts"
-import { prefersLines } from "./negotiate.ts"
+import { requestIdFor } from "../exchange.ts"
+import type { HTTPAnswer, HTTPCaller, HTTPIncoming, HTTPSink } from "../exchange.ts"
+import { HTTPRefusal, type Route, type RouteRequest } from "./context.ts"
+import type { CallIncoming, HTTPContext } from "./http-context.ts"
+import { LINES, prefers } from "../negotiate.ts"
 
 /** Maximum concurrent calls of one batch. */
 const AT_ONCE = 16
@@ -31,7 +29,7 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
   // The request itself paid for the first call.
   const unpaid = caller.charge(items.length - 1)
   if (unpaid !== undefined) throw unpaid
-  if (prefersLines(incoming.header("accept"))) {
+  if (prefers(incoming.header("accept"), LINES)) {
     return linesAnswer({ run: (sink) => runInto(sink, context, request, items) })
   }
   const results: string[] = []
@@ -80,7 +78,7 @@ async function runAll(
       const at = next++
       const item = isRecord(items[at]) ? items[at] : {}
       const own = new BatchIncoming(incoming, at, getOwn(item, "requestId"), elapsed)
-      await finish(at, await resultOf(context, { ...request, incoming: own }, item, report))
+      await finish(at, await resultOf(context, { incoming: own, caller }, item, report))
     }
   }
   // The request has one slot; further concurrent calls take more slots of the caller.
@@ -113,7 +111,7 @@ function itemsOf(body: unknown, most: number): readonly unknown[] {
 /** Runs one call and returns its result as JSON; never rejects. */
 async function resultOf(
   context: HTTPContext,
-  { incoming, caller }: RouteRequest,
+  request: { readonly incoming: CallIncoming; readonly caller: HTTPCaller },
   fields: Readonly<Record<string, unknown>>,
   report: ((text: string) => void) | undefined,
 ): Promise<string> {
@@ -126,19 +124,19 @@ async function resultOf(
       throw refusal("VALIDATION_ERROR", `A call of a batch needs an "id" such as "task.create".`)
     }
     if (key !== undefined && shown === "") throw badField("key", "a string or a number")
-    const spec = context.find(id)
-    if (spec?.type === "subscription") throw notInBatch(id)
+    if (context.find(id)?.type === "subscription") throw notInBatch(id)
     const terms = itemTerms(fields, ({ progress, total, message }) => {
       report?.(`{${shown}"progress":${JSON.stringify({ progress, total, message })}}`)
     })
     const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
-    const decoded = decodeFiles(spec?.inputSchema, input)
-    const envelope = await context.execute(id, decoded, incoming, caller, terms)
+    const spec = context.require(id, request.caller)
+    const decoded = decodeFiles(spec.inputSchema, input)
+    const envelope = await context.execute(id, spec, decoded, request, terms)
     const text = await encodeFiles(() => envelopeText(envelope))
     return `{${shown}"ok":true,"envelope":${text}}`
   } catch (error) {
     const spec = typeof id === "string" ? context.find(id) : undefined
-    return `{${shown}"ok":false,"problem":${context.problemText(error, incoming, spec, caller)}}`
+    return `{${shown}"ok":false,"problem":${context.problemText(error, request, spec)}}`
   }
 }
 
@@ -173,13 +171,9 @@ function itemTerms(
 }
 
 /** The request from the view of one of its calls. */
-class BatchIncoming implements HTTPIncoming {
+class BatchIncoming implements CallIncoming {
   readonly method: string
   readonly path: string
-  readonly mountPath: string | undefined
-  readonly query: string
-  readonly like: HTTPIncoming["like"]
-  readonly identity: HTTPIncoming["identity"]
   /** Each call has its own id. */
   readonly requestId: string
   readonly #whole: HTTPIncoming
@@ -189,10 +183,6 @@ class BatchIncoming implements HTTPIncoming {
   constructor(whole: HTTPIncoming, index: number, requestId: unknown, elapsed: () => number) {
     this.method = whole.method
     this.path = whole.path
-    this.mountPath = whole.mountPath
-    this.query = whole.query
-    this.like = whole.like
-    this.identity = whole.identity
     const own = typeof requestId === "string" ? requestId : `${whole.requestId}.${index}`
     this.requestId = requestIdFor(own)
     this.#whole = whole
@@ -207,10 +197,6 @@ class BatchIncoming implements HTTPIncoming {
     if (name === "idempotency-key") return `${value.replace(/^"(.*)"$/, "$1")}.${this.#index}`
     if (name !== "x-timeout-ms" || !/^\d{1,15}$/.test(value)) return value
     return String(Math.max(1, Math.floor(Number(value) - this.#elapsed())))
-  }
-
-  readBody(maxBytes: number): Promise<string | undefined> {
-    return this.#whole.readBody(maxBytes)
   }
 
   onGone(listener: () => void): () => void {

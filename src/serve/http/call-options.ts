@@ -1,16 +1,22 @@
 import { isIdempotencyKey } from "../../core/call-policy.ts"
 import { readOuterText } from "../../core/outer-call.ts"
-import type { CallPolicy } from "../../core/types.ts"
+import type { CallPolicy, OperationSpec } from "../../core/types.ts"
+import { compileSchema } from "../../schema/compiled.ts"
+import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { RequestTerms } from "./call-sink.ts"
+import { badRequest, HTTPRefusal } from "./context.ts"
+import { accepts, EVENTS } from "../negotiate.ts"
+import { shorter, type RequestTerms } from "./call-sink.ts"
 
 /** Call options from the headers of a request; `longest` is the maximum timeout. */
-export function termsOf(incoming: HTTPIncoming, longest: number | undefined): RequestTerms {
+export function termsOf(
+  incoming: Pick<HTTPIncoming, "header">,
+  longest: number | undefined,
+): RequestTerms {
   const timeout = incoming.header("x-timeout-ms")
   const traceparent = incoming.header("traceparent")
   return {
-    timeout: timeout === undefined ? longest : shorter(milliseconds(timeout), longest),
+    timeout: shorter(timeout === undefined ? undefined : milliseconds(timeout), longest),
     metadata: traceparent === undefined ? undefined : { traceparent },
     policy: policyOf(incoming.header("cache-control")),
     idempotencyKey: keyOf(incoming.header("idempotency-key")),
@@ -33,11 +39,7 @@ function keyOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header
   if (isIdempotencyKey(key)) return key
-  throw new HTTPRefusal(
-    400,
-    "VALIDATION_ERROR",
-    "The header idempotency-key must have 1 to 255 characters.",
-  )
+  throw badRequest("The header idempotency-key must have 1 to 255 characters.")
 }
 
 /** Options of a stream, which has no timeout and may resume after an event. */
@@ -55,26 +57,39 @@ export function lastNumberOf(incoming: HTTPIncoming): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
-/**
- * The id of a request: the client's, if it is valid, or a new one.
- *
- * New ids are random: a counter would reveal the load of the server.
- */
-export function requestIdFor(requestId: string | undefined): string {
-  return requestId !== undefined && SANE_ID.test(requestId) ? requestId : crypto.randomUUID()
-}
-
-const SANE_ID = /^[\w.:-]{1,128}$/
-
-function milliseconds(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
+/** Throws when the client of a subscription does not accept server-sent events. */
+export function checkAcceptsEvents(accept: string | undefined, id: string): void {
+  if (accepts(accept, EVENTS)) return
   throw new HTTPRefusal(
-    400,
-    "VALIDATION_ERROR",
-    "The header x-timeout-ms must be a whole number of milliseconds, such as 5000.",
+    406,
+    "INVALID_OPERATION_TYPE",
+    `"${id}" is a subscription. Send "Accept: text/event-stream" to read it as server-sent events.`,
+    { operationId: id, details: { operationId: id, type: "subscription" } },
   )
 }
 
-function shorter(asked: number, longest: number | undefined): number {
-  return longest === undefined ? asked : Math.min(asked, longest)
+function milliseconds(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
+  throw badRequest("The header x-timeout-ms must be a whole number of milliseconds, such as 5000.")
+}
+
+const takesEmptyObject = new WeakMap<OperationSpec, boolean>()
+
+/**
+ * Returns the input; a missing one becomes the empty object if the operation takes only objects and `{}` is
+ * valid.
+ */
+export function inputOrEmpty(input: unknown, spec: OperationSpec): unknown {
+  if (input !== undefined) return input
+  let isEmpty = takesEmptyObject.get(spec)
+  if (isEmpty === undefined) takesEmptyObject.set(spec, (isEmpty = takesEmpty(spec)))
+  return isEmpty ? {} : undefined
+}
+
+function takesEmpty({ inputSchema }: OperationSpec): boolean {
+  const compiled = compileSchema(inputSchema)
+  const { types } = viewOf(compiled.schema)
+  if (types.size !== 1 || !types.has("object") || compiled.check(undefined)) return false
+  // A property with a default may be left out even if it is required.
+  return compiled.check({}) || compiled.check(compiled.normalizer("defaults").normalize({}).value)
 }

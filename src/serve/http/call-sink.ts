@@ -1,10 +1,9 @@
 import { CallSink } from "../../engine/sink.ts"
-import { isCallError } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { isCallError, type CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
 import { closing } from "../../protocol/refusals.ts"
-import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
+import { executeInto, type ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { NestedInOuter, OuterCall } from "../../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
@@ -27,6 +26,8 @@ export interface ItemTerms extends RequestTerms {
   readonly progress: ((update: ProgressUpdate) => void) | undefined
 }
 
+type CallOrigin = Pick<HTTPIncoming, "requestId" | "onGone">
+
 /**
  * The call of an HTTP request: its options, its abort signal and its promise in one object.
  *
@@ -41,8 +42,10 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
   readonly policy: CallPolicy | undefined
   readonly idempotencyKey: string | undefined
   readonly outer: OuterCall | undefined
+  readonly parentRequestId: string | undefined
+  readonly progress: ItemTerms["progress"] | undefined
   readonly #operationId: string
-  readonly #incoming: HTTPIncoming
+  readonly #incoming: CallOrigin
   readonly #running: Set<HTTPCall>
   #isOver = false
   #stopListening: (() => void) | undefined
@@ -51,21 +54,24 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
 
   constructor(
     operationId: string,
-    incoming: HTTPIncoming,
+    incoming: CallOrigin,
     identity: Identity | undefined,
     terms: RequestTerms,
     running: Set<HTTPCall>,
+    own?: ItemTerms,
   ) {
     super()
     this.#operationId = operationId
     this.#incoming = incoming
     this.#running = running
     this.identity = identity
-    this.timeout = terms.timeout
-    this.metadata = terms.metadata
-    this.policy = terms.policy
-    this.idempotencyKey = terms.idempotencyKey
-    this.outer = terms.outer
+    this.timeout = shorter(own?.timeout, terms.timeout)
+    this.metadata = own?.metadata ? { ...own.metadata, ...terms.metadata } : terms.metadata
+    this.policy = own?.policy ?? terms.policy
+    this.idempotencyKey = own?.idempotencyKey ?? terms.idempotencyKey
+    this.outer = own?.outer ?? terms.outer
+    this.parentRequestId = own?.parentRequestId
+    this.progress = own?.progress
   }
 
   get requestId(): string {
@@ -76,20 +82,13 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
     return true
   }
 
-  run(registry: AnyRegistry, input: unknown): Promise<ResponseEnvelope> {
-    const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
+  run(registry: ServedRegistry, input: unknown): Promise<ResponseEnvelope> {
     watchSoon(this)
     const outcome = new Promise<ResponseEnvelope>((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    if (own.executeInto !== undefined) own.executeInto(this.#operationId, input, this)
-    else {
-      registry.execute(this.#operationId, input, this).then(
-        (envelope) => this.succeed(envelope),
-        (thrown: unknown) => this.fail(thrown),
-      )
-    }
+    executeInto(registry, this.#operationId, input, this)
     return outcome
   }
 
@@ -129,37 +128,14 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
   }
 }
 
-/** A call of a batch. */
-export class ItemCall extends HTTPCall {
-  readonly parentRequestId: string | undefined
-  readonly progress: ItemTerms["progress"]
-
-  constructor(
-    operationId: string,
-    incoming: HTTPIncoming,
-    identity: Identity | undefined,
-    terms: RequestTerms,
-    own: ItemTerms,
-    running: Set<HTTPCall>,
-  ) {
-    const timeout = Math.min(terms.timeout ?? Infinity, own.timeout ?? Infinity)
-    const metadata = own.metadata && { ...own.metadata, ...terms.metadata }
-    super(
-      operationId,
-      incoming,
-      identity,
-      {
-        timeout: timeout === Infinity ? undefined : timeout,
-        metadata: metadata ?? terms.metadata,
-        policy: own.policy ?? terms.policy,
-        idempotencyKey: own.idempotencyKey ?? terms.idempotencyKey,
-        outer: own.outer ?? terms.outer,
-      },
-      running,
-    )
-    this.parentRequestId = own.parentRequestId
-    this.progress = own.progress
-  }
+/** The shorter of two timeouts, if there are any. */
+export function shorter(
+  asked: number | undefined,
+  longest: number | undefined,
+): number | undefined {
+  return asked === undefined || longest === undefined
+    ? (asked ?? longest)
+    : Math.min(asked, longest)
 }
 
 let unwatched: HTTPCall[] = []

@@ -1,13 +1,11 @@
 // Shared by the parts of the HTTP API: options, context and routes.
 
 import type { ErrorReporting } from "../../engine/failures.ts"
-import { CallError } from "../../core/errors.ts"
-import type { CallErrorOptions } from "../../core/errors.ts"
+import { CallError, type CallErrorOptions } from "../../core/errors.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { Authenticate } from "../authenticate.ts"
 import type { AuthOptions } from "./auth/options.ts"
-import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
-import type { HTTPCaller } from "../caller.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 
 /** A request for a route. */
 export interface RouteRequest {
@@ -31,13 +29,6 @@ export interface Route {
 
 export type Routes = readonly Route[]
 
-/** Headers of every answer. The policy keeps what a browser shows from running scripts in this origin. */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
-  "cache-control": "no-store",
-  "content-security-policy": "sandbox; default-src 'none'",
-  "x-content-type-options": "nosniff",
-}
-
 /** Options of an `HTTPRefusal`. */
 export interface HTTPRefusalOptions extends CallErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -54,6 +45,11 @@ export class HTTPRefusal extends CallError {
     this.status = status
     this.headers = options.headers ?? {}
   }
+}
+
+/** The refusal of a request that is malformed. */
+export function badRequest(message: string): HTTPRefusal {
+  return new HTTPRefusal(400, "VALIDATION_ERROR", message)
 }
 
 /** The refusal of a body that is too long. */

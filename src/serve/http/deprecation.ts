@@ -1,8 +1,25 @@
 import type { OperationSpec } from "../../core/types.ts"
-import type { HTTPCaller } from "../caller.ts"
-import type { HTTPAnswer } from "../exchange.ts"
+import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
 import { withHeaders } from "./answer.ts"
+import type { RouteRequest } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
+
+/** Runs what answers a request; a problem of a deprecated operation has the same headers as a result. */
+export async function answerOperation(
+  context: HTTPContext,
+  request: RouteRequest,
+  spec: OperationSpec,
+  pathTo: (spec: OperationSpec) => string,
+  run: () => HTTPAnswer | Promise<HTTPAnswer>,
+): Promise<HTTPAnswer> {
+  let answered: HTTPAnswer
+  try {
+    answered = await run()
+  } catch (error) {
+    answered = context.problem(error, request, spec)
+  }
+  return withDeprecation(answered, spec, context, request.caller, pathTo)
+}
 
 /**
  * Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC 8288) to the answer of an operation, if it is deprecated.

@@ -3,12 +3,10 @@ import { requirementOf } from "../../core/access.ts"
 import type { Identity } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
-import type { HTTPCaller } from "../caller.ts"
-import type { HTTPAnswer } from "../exchange.ts"
+import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
 import { documentSteps } from "./openapi/document.ts"
 import type { DocumentSecurity, Steps } from "./openapi/model.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { Routes } from "./context.ts"
+import { badRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 import { turn } from "./sse.ts"
 
@@ -185,7 +183,7 @@ function makeRoom(
 function versionOf(query: string): "3.1" | "3.2" {
   const version = new URLSearchParams(query).get("version") ?? "3.1"
   if (version === "3.1" || version === "3.2") return version
-  throw new HTTPRefusal(400, "VALIDATION_ERROR", "The parameter version must be 3.1 or 3.2.")
+  throw badRequest("The parameter version must be 3.1 or 3.2.")
 }
 
 /** What of an identity decides which operations it may call. */

@@ -1,4 +1,5 @@
-import { jsonAnswer } from "./answer.ts"
+import type { HTTPAnswer } from "../exchange.ts"
+import { COMMON_HEADERS, jsonAnswer } from "./answer.ts"
 import type { Route, Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
@@ -48,4 +49,31 @@ export function indexRoute(context: HTTPContext, endpoints: Endpoints): Route {
       return jsonAnswer(JSON.stringify({ title, version, description, endpoints: all }))
     },
   }
+}
+
+const HEADERS = { "content-type": "application/json", ...COMMON_HEADERS }
+
+/**
+ * Answers `/livez` and `/readyz`; `undefined` for every other path.
+ *
+ * They are public, so they answer only yes or no.
+ */
+export function answerHealth(
+  method: string,
+  path: string,
+  isReady: boolean,
+  hasAll?: () => boolean,
+): HTTPAnswer | undefined {
+  if (!isHealthPath(path)) return undefined
+  if (method !== "GET" && method !== "HEAD") {
+    return { status: 405, headers: { ...HEADERS, allow: "GET, HEAD" }, body: '{"status":"error"}' }
+  }
+  const isUp = path === "/livez" || (isReady && hasAll?.() !== false)
+  const body = isUp ? '{"status":"ok"}' : '{"status":"unavailable"}'
+  return { status: isUp ? 200 : 503, headers: HEADERS, body: method === "HEAD" ? undefined : body }
+}
+
+/** Whether a path, without the base path, is a health check. */
+export function isHealthPath(path: string): boolean {
+  return path === "/livez" || path === "/readyz"
 }

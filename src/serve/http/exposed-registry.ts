@@ -1,13 +1,12 @@
 import { loggerOf } from "../../engine/failures.ts"
+import { executeInto, type ServedRegistry } from "../../engine/served-registry.ts"
 import type { CallSink } from "../../engine/sink.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import type { AppliedPolicy } from "../../core/policy-state.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type {
   AnyRegistry,
-  OperationRegistry,
   RegisteredOperation,
   RegistryChange,
   SearchOptions,
@@ -18,7 +17,7 @@ import type { CallOptions, OperationSpec } from "../../core/types.ts"
 
 /** A view of a registry with exposed operations only, for protocols other than HTTP requests. */
 export class ExposedRegistry implements AnyRegistry {
-  readonly #registry: AnyRegistry
+  readonly #registry: ServedRegistry
   readonly #isExposed: (spec: OperationSpec) => boolean
 
   constructor(registry: AnyRegistry, isExposed: (spec: OperationSpec) => boolean) {
@@ -43,7 +42,7 @@ export class ExposedRegistry implements AnyRegistry {
 
   getSpec(id: string): OperationSpec | undefined {
     const spec = this.#registry.getSpec(id)
-    return spec !== undefined && this.#shows(spec) ? spec : undefined
+    return spec !== undefined && this.#isExposed(spec) ? spec : undefined
   }
 
   has(id: string): boolean {
@@ -51,20 +50,20 @@ export class ExposedRegistry implements AnyRegistry {
   }
 
   list(): RegisteredOperation[] {
-    return this.#registry.list().filter((operation) => this.#shows(operation))
+    return this.#registry.list().filter((operation) => this.#isExposed(operation))
   }
 
   getAllSpecs(): OperationSpec[] {
-    return this.#registry.getAllSpecs().filter((spec) => this.#shows(spec))
+    return this.#registry.getAllSpecs().filter((spec) => this.#isExposed(spec))
   }
 
   search(query: string, options?: SearchOptions): SearchResult[] {
-    return this.#registry.search(query, options).filter(({ spec }) => this.#shows(spec))
+    return this.#registry.search(query, options).filter(({ spec }) => this.#isExposed(spec))
   }
 
   onChange(listener: (change: RegistryChange) => void): () => void {
     return this.#registry.onChange((change) => {
-      if (this.#shows(change.spec)) listener(change)
+      if (this.#isExposed(change.spec)) listener(change)
     })
   }
 
@@ -87,27 +86,18 @@ export class ExposedRegistry implements AnyRegistry {
 
   /** @internal */
   executeInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
-    const own = this.#registry as Partial<Pick<OperationRegistry, "executeInto">>
-    if (own.executeInto !== undefined && this.has(id)) {
-      own.executeInto(id, input, sink)
-      return
-    }
-    this.execute(id, input, sink).then(
-      (envelope) => sink.succeed(envelope),
-      (error: unknown) => sink.fail(error),
-    )
+    if (this.has(id)) executeInto(this.#registry, id, input, sink)
+    else sink.fail(this.missing(id))
   }
 
   /** @internal */
   updateIndex(isDue: () => boolean): boolean {
-    const own = this.#registry as Partial<Pick<OperationRegistry, "updateIndex">>
-    return own.updateIndex?.(isDue) ?? true
+    return this.#registry.updateIndex?.(isDue) ?? true
   }
 
   /** @internal */
   async describePolicies(id: string): Promise<readonly AppliedPolicy[]> {
-    const own = this.#registry as Partial<Pick<OperationRegistry, "describePolicies">>
-    return (await own.describePolicies?.(id)) ?? []
+    return (await this.#registry.describePolicies?.(id)) ?? []
   }
 
   /** @internal Suggests no other id: it could be hidden. */
@@ -117,13 +107,5 @@ export class ExposedRegistry implements AnyRegistry {
       details: { operationId },
       operationId,
     })
-  }
-
-  #shows(spec: OperationSpec): boolean {
-    try {
-      return this.#isExposed(spec)
-    } catch {
-      return false
-    }
   }
 }

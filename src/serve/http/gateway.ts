@@ -1,4 +1,4 @@
-import { jsonAnswer } from "./answer.ts"
+import { jsonAnswer, dataAnswer, envelopeText } from "./answer.ts"
 import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
@@ -6,18 +6,15 @@ import { isFileLike } from "../../schema/files.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
-import { dataAnswer, envelopeText } from "./answer-bodies.ts"
 import { shownDeprecation } from "../../core/deprecation.ts"
-import { withDeprecation } from "./deprecation.ts"
+import { answerOperation, withDeprecation } from "./deprecation.ts"
 import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
-import type { OperationRegistry } from "../../engine/registry.ts"
-import type { HTTPCaller } from "../caller.ts"
-import type { HTTPAnswer } from "../exchange.ts"
-import { checkAcceptsEvents, preferredReturn, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
+import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import { checkAcceptsEvents } from "./call-options.ts"
+import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { RouteRequest, Routes } from "./context.ts"
+import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 const descriptions = new WeakMap<OperationSpec, string>()
@@ -56,20 +53,19 @@ function describeOrStream(
 ): HTTPAnswer | Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
-  const spec = context.find(id)
-  if (spec === undefined) throw context.missing(id, caller)
+  const spec = context.require(id, caller)
   // The same error as for a call that is not permitted.
   if (!context.maySee(spec, caller)) {
     throw denial(requirementOf(spec.accessControl), caller.identity, id)
   }
   const accept = incoming.header("accept")
   const isStream = spec.type === "subscription"
-  if (isStream ? prefersEvents(accept) : wantsOnlyEvents(accept)) {
-    return answer(context, request, spec, () => {
+  if (isStream ? prefers(accept, EVENTS) : wantsOnlyEvents(accept)) {
+    return answerOperation(context, request, spec, gatewayPath, () => {
       if (!isStream) throw noStream(id, spec)
       const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
       const input = text === undefined ? undefined : context.parseJSON(text, spec)
-      return context.stream(id, input, incoming, caller, envelopeText)
+      return context.stream(id, spec, input, request, envelopeText)
     })
   }
   return description(context, caller, id, spec)
@@ -78,21 +74,20 @@ function describeOrStream(
 function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
-  const spec = context.find(id)
-  if (spec === undefined) throw context.missing(id, caller)
+  const spec = context.require(id, caller)
   const accept = incoming.header("accept")
-  return answer(context, request, spec, async () => {
+  return answerOperation(context, request, spec, gatewayPath, async () => {
     if (spec.type === "subscription") {
       checkAcceptsEvents(accept, id)
       const input = await readInput(context, incoming, spec)
-      return await context.stream(id, input, incoming, caller, envelopeText)
+      return await context.stream(id, spec, input, request, envelopeText)
     }
     if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
     // Read before anything runs: a malformed query is refused without side effects.
     const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
     const preferred = preferredReturn(incoming.header("prefer"))
     const input = await readInput(context, incoming, spec)
-    const envelope = await context.execute(id, input, incoming, caller)
+    const envelope = await context.execute(id, spec, input, request)
     return await encodeFiles(() => {
       if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
       // Other metadata than that of a local result would be lost.
@@ -102,22 +97,6 @@ function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> 
       return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
     })
   })
-}
-
-/** Runs what answers a request; a problem of a deprecated operation has the same headers as a result. */
-async function answer(
-  context: HTTPContext,
-  { incoming, caller }: RouteRequest,
-  spec: OperationSpec,
-  run: () => HTTPAnswer | Promise<HTTPAnswer>,
-): Promise<HTTPAnswer> {
-  let answered: HTTPAnswer
-  try {
-    answered = await run()
-  } catch (error) {
-    answered = context.problem(error, incoming, spec, caller)
-  }
-  return withDeprecation(answered, spec, context, caller, gatewayPath)
 }
 
 /** The gateway path of an operation, from that of another one: only the last segment differs. */
@@ -146,8 +125,7 @@ async function description(
   id: string,
   spec: OperationSpec,
 ): Promise<HTTPAnswer> {
-  const own = context.registry as Partial<Pick<OperationRegistry, "describePolicies">>
-  const policies = (await own.describePolicies?.(id)) ?? []
+  const policies = (await context.registry.describePolicies?.(id)) ?? []
   const text = describeOperation(spec)
   const isShown = (other: string): boolean => context.findFor(caller, other) !== undefined
   // The rest is cached as text; policies change with the configuration, and callers see different successors.

@@ -1,26 +1,19 @@
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { retryAfterOf, statusOf } from "../../core/problem.ts"
 import { reportMissing } from "../../internal/import-peer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { Accounts } from "../accounts.ts"
-import type { LimitOptions } from "../accounts.ts"
+import { Accounts, type LimitOptions } from "../accounts.ts"
 import { runAuthenticate, toVerdict } from "../authenticate.ts"
-import type { Authenticate, Verdict } from "../authenticate.ts"
-import type { Authenticated } from "../authenticated.ts"
-import { isLoopback, readCredential } from "../upgrade.ts"
-import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
-import { Admitted } from "./admission.ts"
-import type { Admission, AuthenticatedCaller } from "./admission.ts"
-import type { Refused } from "../exchange.ts"
+import type { Authenticate, KnownCaller, Verdict } from "../authenticate.ts"
+import { isLoopback, readCredential, type UpgradeRules } from "../upgrade.ts"
+import { Admitted, type Admission } from "./admission.ts"
+import type { Refused, HTTPIncoming } from "../exchange.ts"
 import { createAuthenticate } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import { loadJose } from "./auth/jwt.ts"
-import type { CorsOptions } from "./cors.ts"
-import { checkMedia } from "./media.ts"
-import type { HTTPIncoming } from "../exchange.ts"
-import { Sources } from "./allowed-origins.ts"
+import { checkMedia } from "../negotiate.ts"
+import { Sources, type CorsOptions } from "./allowed-origins.ts"
 
 /** Options of a guard. */
 export interface GuardOptions extends UpgradeRules, LimitOptions {
@@ -33,11 +26,6 @@ export interface GuardOptions extends UpgradeRules, LimitOptions {
   readonly cors?: CorsOptions | undefined
 }
 
-/** Who may reach a mount. */
-interface MountAccess {
-  readonly isPublic: boolean
-}
-
 /** Throws a `TypeError` for an address that other machines can reach without authentication. */
 export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthenticated">): void {
   if (guard.isAuthenticated || isLoopback(host)) return
@@ -47,7 +35,7 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   )
 }
 
-const ANONYMOUS: AuthenticatedCaller = { identity: undefined }
+const ANONYMOUS: KnownCaller = { identity: undefined }
 
 /** Decides which requests are admitted, and authenticates them. */
 export class Guard {
@@ -55,8 +43,6 @@ export class Guard {
   readonly packagesLoaded: Promise<unknown> | undefined
   isPackageMissing = false
   readonly authenticate: Authenticate | undefined
-  /** `authenticate` for WebSockets: failed attempts are charged, as with requests. */
-  readonly authenticateUpgrade: Authenticate | undefined
   /** Accounts of callers; WebSocket calls count there, too. */
   readonly accounts: Accounts
   readonly #timeout: number
@@ -79,7 +65,6 @@ export class Guard {
     this.accounts = new Accounts(options, clock)
     this.#clock = clock
     this.#logger = logger
-    if (this.authenticate !== undefined) this.authenticateUpgrade = this.#upgrade
     if (options.cors?.origins.includes("*") === true && !this.isAuthenticated) {
       logger.warn('cors allows "*" without authentication: every web page can call')
     }
@@ -110,7 +95,7 @@ export class Guard {
    */
   admit(
     incoming: HTTPIncoming,
-    mount?: MountAccess,
+    mount?: { readonly isPublic: boolean },
     takesFiles?: boolean,
   ): Admission | Promise<Admission> {
     const refused = this.checkSource(incoming, mount?.isPublic === true)
@@ -162,32 +147,9 @@ export class Guard {
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
   }
 
-  /** Throws to refuse; the message is for the log. */
-  readonly #upgrade: Authenticate = (like) => {
-    const verdict = runAuthenticate(
-      this.authenticate as Authenticate,
-      like,
-      this.#timeout,
-      this.#clock,
-    )
-    return verdict instanceof Promise
-      ? verdict.then((settled) => this.#letUp(like, settled))
-      : this.#letUp(like, verdict)
-  }
-
-  #letUp(like: UpgradeRequestLike, verdict: Verdict): Authenticated | null {
-    if (verdict.isKnown) {
-      const { identity, expiresAt } = verdict
-      return identity === undefined ? null : { ...identity, expiresAt }
-    }
-    const { reason, outage } = verdict
-    if (outage !== undefined) throw refusal(outage.code, reason, outage)
-    throw this.accounts.of(undefined, like).charge(1) ?? refusal("UNAUTHENTICATED", reason)
-  }
-
   #enter(
     incoming: HTTPIncoming,
-    caller: AuthenticatedCaller,
+    caller: KnownCaller,
     headers: Readonly<Record<string, string>>,
   ): Admission {
     const account = this.accounts.of(caller.identity, incoming.like)

@@ -1,33 +1,34 @@
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
-import { allows, requirementOf } from "../../core/access.ts"
-import type { AccessRequirement } from "../../core/access.ts"
+import { allows, requirementOf, type AccessRequirement } from "../../core/access.ts"
 import { Failures } from "../../engine/failures.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
+import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../exact-json.ts"
 import { whenEnded } from "../expiry.ts"
-import { streamAnswer } from "./answer.ts"
-import { HTTPCall, ItemCall, watchAll } from "./call-sink.ts"
-import type { ItemTerms } from "./call-sink.ts"
-import { inputOrEmpty } from "./empty-input.ts"
-import { Heartbeats } from "./heartbeats.ts"
-import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
-import { problemAnswer, toProblem } from "./problem.ts"
-import { HTTPRefusal, tooLong } from "./context.ts"
-import type { ResolvedHTTPOptions } from "./context.ts"
-import type { HTTPCaller } from "../caller.ts"
-import { EventStream, turn } from "./sse.ts"
-import { lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
+import { streamAnswer, problemAnswer, toProblem } from "./answer.ts"
+import { HTTPCall, watchAll, type ItemTerms } from "./call-sink.ts"
+import { inputOrEmpty, lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
+import { Heartbeats, EventStream, turn } from "./sse.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
+import { badRequest, tooLong, type ResolvedHTTPOptions, type RouteRequest } from "./context.ts"
+
+/** The part of a request that one of its calls needs. */
+export type CallIncoming = Pick<HTTPIncoming, "method" | "path" | "header" | "requestId" | "onGone">
+
+/** A request and its caller, as far as they are known. */
+interface CallRequest {
+  readonly incoming: CallIncoming
+  readonly caller?: HTTPCaller | undefined
+}
 
 /** What routes need: it runs the calls and streams of requests, and keeps track of them. */
 export class HTTPContext {
-  readonly registry: AnyRegistry
+  readonly registry: ServedRegistry
   readonly options: ResolvedHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
@@ -44,7 +45,12 @@ export class HTTPContext {
     { readonly of: AccessRequirement | undefined }
   >()
 
-  constructor(registry: AnyRegistry, options: ResolvedHTTPOptions, clock: Clock, logger: Logger) {
+  constructor(
+    registry: ServedRegistry,
+    options: ResolvedHTTPOptions,
+    clock: Clock,
+    logger: Logger,
+  ) {
     this.registry = registry
     this.options = options
     this.clock = clock
@@ -56,7 +62,14 @@ export class HTTPContext {
   /** The spec of an external, exposed operation, for any caller. */
   find(id: string): OperationSpec | undefined {
     const spec = this.registry.getSpec(id)
-    return spec !== undefined && this.#isExposed(spec) ? spec : undefined
+    return spec !== undefined && this.options.isExposed(spec) ? spec : undefined
+  }
+
+  /** The same; throws if there is none. */
+  require(id: string, caller: HTTPCaller): OperationSpec {
+    const spec = this.find(id)
+    if (spec === undefined) throw this.missing(id, caller)
+    return spec
   }
 
   /** The spec of an operation that a caller may see. */
@@ -79,9 +92,9 @@ export class HTTPContext {
 
   /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
   missing(id: string, { identity }: HTTPCaller): CallError {
-    const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
     // A suggestion could name an operation that is not served here.
-    const error = this.options.isFiltered === true ? undefined : own.missing?.(id, identity)
+    const error =
+      this.options.isFiltered === true ? undefined : this.registry.missing?.(id, identity)
     return (
       error ?? refusal("OPERATION_NOT_FOUND", `Operation "${id.slice(0, 200)}" is not registered.`)
     )
@@ -89,26 +102,21 @@ export class HTTPContext {
 
   /**
    * Runs a query or mutation with options from the headers `request-id`, `x-timeout-ms` and `traceparent`.
-   * Cancels it when the client disconnects. Rejects with a `CallError`, the same for hidden and unknown ids.
+   * Cancels it when the client disconnects. Rejects with a `CallError`.
    * A call of a batch has options of its own.
    */
   execute(
     id: string,
+    spec: OperationSpec,
     input: unknown,
-    incoming: HTTPIncoming,
-    caller: HTTPCaller,
+    { incoming, caller }: CallRequest,
     own?: ItemTerms,
   ): Promise<ResponseEnvelope> {
     try {
-      const spec = this.find(id)
-      if (spec === undefined) throw this.missing(id, caller)
       // Further calls of a batch.
       if (this.#isEnded) throw closing()
       const terms = termsOf(incoming, this.options.timeout)
-      const call =
-        own === undefined
-          ? new HTTPCall(id, incoming, caller.identity, terms, this.#calls)
-          : new ItemCall(id, incoming, caller.identity, terms, own, this.#calls)
+      const call = new HTTPCall(id, incoming, caller?.identity, terms, this.#calls, own)
       return call.run(this.registry, inputOrEmpty(input, spec))
     } catch (error) {
       return Promise.reject(error)
@@ -121,13 +129,11 @@ export class HTTPContext {
    */
   async stream(
     id: string,
+    spec: OperationSpec,
     input: unknown,
-    incoming: HTTPIncoming,
-    caller: HTTPCaller,
+    { incoming, caller }: RouteRequest,
     render: (envelope: ResponseEnvelope) => string,
   ): Promise<HTTPAnswer> {
-    const spec = this.find(id)
-    if (spec === undefined) throw this.missing(id, caller)
     const terms = streamTermsOf(incoming)
     const { metadata, check } = watchResume(terms.metadata)
     const full = caller.openStream()
@@ -153,7 +159,7 @@ export class HTTPContext {
       items,
       first,
       render,
-      renderError: (error) => this.problemText(error, incoming, spec, caller),
+      renderError: (error) => this.problemText(error, { incoming, caller }, spec),
       lastId: lastNumberOf(incoming),
       maxBufferBytes: this.options.sse.maxBufferBytes,
       heartbeats: this.#heartbeats,
@@ -182,26 +188,16 @@ export class HTTPContext {
 
   /**
    * Reports an error, and returns the problem response for it. Pass the `spec` of the operation for the
-   * statuses of declared errors, and the caller for the log.
+   * statuses of declared errors.
    */
-  problem(
-    error: unknown,
-    incoming: HTTPIncoming,
-    spec?: OperationSpec,
-    caller?: HTTPCaller,
-  ): HTTPAnswer {
-    return problemAnswer(this.#visible(error, incoming, spec, caller), spec, incoming.requestId)
+  problem(error: unknown, request: CallRequest, spec?: OperationSpec): HTTPAnswer {
+    return problemAnswer(this.#visible(error, request, spec), spec, request.incoming.requestId)
   }
 
   /** Like `problem`, as JSON text, for answers with several problems. */
-  problemText(
-    error: unknown,
-    incoming: HTTPIncoming,
-    spec?: OperationSpec,
-    caller?: HTTPCaller,
-  ): string {
-    const visible = this.#visible(error, incoming, spec, caller)
-    return JSON.stringify(toProblem(visible, spec, incoming.requestId))
+  problemText(error: unknown, request: CallRequest, spec?: OperationSpec): string {
+    const visible = this.#visible(error, request, spec)
+    return JSON.stringify(toProblem(visible, spec, request.incoming.requestId))
   }
 
   /** Ends all streams; clients may reconnect to another server. */
@@ -225,27 +221,14 @@ export class HTTPContext {
     throw tooLong(this.options.maxBodyBytes)
   }
 
-  #visible(
-    error: unknown,
-    { method, path, requestId }: HTTPIncoming,
-    spec: OperationSpec | undefined,
-    caller: HTTPCaller | undefined,
-  ): CallError {
+  #visible(error: unknown, { incoming, caller }: CallRequest, spec?: OperationSpec): CallError {
+    const { method, path, requestId } = incoming
     return this.#failures.answer(error, {
       operationId: spec === undefined ? `${method} ${path}` : `${spec.namespace}.${spec.name}`,
       requestId,
       parentRequestId: undefined,
       identity: caller?.identity,
     })
-  }
-
-  #isExposed(spec: OperationSpec): boolean {
-    try {
-      return this.options.isExposed(spec)
-    } catch (error) {
-      this.logger.error("expose threw; the operation is hidden", { error })
-      return false
-    }
   }
 }
 
@@ -278,11 +261,11 @@ function parseBounded(text: string, maxDepth: number, spec: OperationSpec | unde
       refuseRounded(parsed.bigIntegers, isExact)
       return parsed.value
     case "too-deep":
-      throw refused(`The JSON is nested more than ${parsed.limit} levels deep.`)
+      throw badRequest(`The JSON is nested more than ${parsed.limit} levels deep.`)
     case "broken":
       // White space alone counts as empty.
       if (text.trim() === "") return undefined
-      throw refused(`The text is ${parsed.reason}.`)
+      throw badRequest(`The text is ${parsed.reason}.`)
   }
 }
 
@@ -291,9 +274,5 @@ function refuseRounded(integers: readonly string[] = [], isExact: boolean): void
   const rounded = integers.find(
     (digits) => digits.length > MAX_BIGINT_LENGTH || (!isExact && isRounded(digits)),
   )
-  if (rounded !== undefined) throw refused(roundedError(rounded).message)
-}
-
-function refused(message: string): HTTPRefusal {
-  return new HTTPRefusal(400, "VALIDATION_ERROR", message)
+  if (rounded !== undefined) throw badRequest(roundedError(rounded).message)
 }

@@ -1,11 +1,10 @@
 import { refusal } from "../../core/errors.ts"
 import type { SearchResult } from "../../engine/catalog.ts"
-import type { AnyRegistry } from "../../engine/registry.ts"
+import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { OperationSpec, OperationType } from "../../core/types.ts"
 import { parseQuery } from "./query-input.ts"
-import { placeAfter, sortedIds } from "./sorted-ids.ts"
 import type { HTTPContext } from "./http-context.ts"
-import type { HTTPCaller } from "../caller.ts"
+import type { HTTPCaller } from "../exchange.ts"
 import { indexInSlices } from "../search-index.ts"
 
 /** An entry in the list of operations. */
@@ -132,7 +131,9 @@ async function searchFor(
   return context.registry
     .search(query, { limit: MAX_FOUND, namespace, type, identity })
     .filter(
-      ({ id }) => context.findFor(caller, id) !== undefined && hasHandler(context.registry, id),
+      ({ id }) =>
+        context.findFor(caller, id) !== undefined &&
+        context.registry.get(id)?.handler !== undefined,
     )
 }
 
@@ -150,10 +151,6 @@ function entryOf(spec: OperationSpec): OperationEntry {
   }
 }
 
-function hasHandler(registry: AnyRegistry, id: string): boolean {
-  return registry.get(id)?.handler !== undefined
-}
-
 function wrongCursor(): Error {
   return wrong("cursor", "must be the nextCursor of a page of the same list")
 }
@@ -162,4 +159,46 @@ function wrong(parameter: string, message: string): Error {
   return refusal("VALIDATION_ERROR", `The query parameter "${parameter}" ${message}.`, {
     details: { errors: [{ path: `/${parameter}`, message }] },
   })
+}
+
+const sorted = new WeakMap<ServedRegistry, { ids: readonly string[] | undefined }>()
+
+/** The sorted ids of callable operations, cached until the registry changes; one listener per registry. */
+export function sortedIds(registry: ServedRegistry): readonly string[] {
+  let cached = sorted.get(registry)
+  if (cached === undefined) {
+    const fresh: { ids: readonly string[] | undefined } = { ids: undefined }
+    registry.onChange(() => {
+      fresh.ids = undefined
+    })
+    sorted.set(registry, fresh)
+    cached = fresh
+  }
+  cached.ids ??= callableIds(registry).sort(order)
+  return cached.ids
+}
+
+/** The ids of operations with a handler. A registry that is none of ours only lists its operations. */
+function callableIds(registry: ServedRegistry): string[] {
+  if (registry.callableIds !== undefined) return registry.callableIds()
+  return registry
+    .list()
+    .filter(({ handler }) => handler !== undefined)
+    .map(({ namespace, name }) => `${namespace}.${name}`)
+}
+
+function order(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right)
+}
+
+/** The index of the first id after this one. */
+function placeAfter(ids: readonly string[], last: string): number {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ids[middle] as string) <= last) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -2,7 +2,7 @@
 // keep it. Express and its relatives remove it, and keep the whole URL in `originalUrl`.
 
 import { pathOf } from "../upgrade.ts"
-import { isHealthPath } from "./health.ts"
+import { isHealthPath } from "./endpoints.ts"
 import type { HTTPRequestLike } from "../node-types.ts"
 
 /** The path of a request, from the view of the API. */

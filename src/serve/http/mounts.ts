@@ -1,14 +1,10 @@
 import { isRecord } from "../../internal/guards.ts"
 import { typeName } from "../../internal/message-text.ts"
-import type { Clock } from "../../internal/platform.ts"
-import type { Authenticate } from "../authenticate.ts"
-import { MOUNT } from "../mount.ts"
-import type { BodyLimits, Mountable, MountedServer } from "../mount.ts"
+import { MOUNT, type Mountable, type MountedServer, type MountHost } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { answerFrom } from "../web-answer.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPCaller } from "../exchange.ts"
+import { answerFrom } from "../fetch.ts"
 import { normalizePath } from "./mount-path.ts"
-import type { HTTPCaller } from "../caller.ts"
 
 /**
  * A server that answers web requests and Node requests, such as `MCPServer`.
@@ -59,15 +55,8 @@ export class Mounts {
   readonly all: readonly Mount[]
   readonly #documents = new Map<string, HTTPHandler>()
 
-  constructor(
-    mounts: Readonly<Record<string, HTTPMount>>,
-    authenticate: Authenticate | undefined,
-    clock: Clock,
-    limits: BodyLimits,
-  ) {
-    this.all = Object.entries(mounts).map(([path, mount]) =>
-      resolveMount(path, mount, authenticate, clock, limits),
-    )
+  constructor(mounts: Readonly<Record<string, HTTPMount>>, host: Omit<MountHost, "name">) {
+    this.all = Object.entries(mounts).map(([path, mount]) => resolveMount(path, mount, host))
     for (const { mounted } of this.all) {
       for (const [path, handler] of mounted?.documents ?? []) {
         if (!this.#documents.has(path)) this.#documents.set(path, handler)
@@ -95,13 +84,7 @@ export class Mounts {
   }
 }
 
-function resolveMount(
-  key: string,
-  value: HTTPMount,
-  authenticate: Authenticate | undefined,
-  clock: Clock,
-  limits: BodyLimits,
-): Mount {
+function resolveMount(key: string, value: HTTPMount, host: Omit<MountHost, "name">): Mount {
   const name = `mounts["${key}"]`
   const path = normalizePath("mounts", key)
   if (path === "") throw new TypeError(`toHTTP(): mounts needs paths such as "/mcp".`)
@@ -109,11 +92,11 @@ function resolveMount(
   const mount = options === undefined ? (value as ServerLike | MountHandler) : options.mount
   const isPublic = options?.public ?? false
   if (isMountable(mount)) {
-    const host = { name, authenticate: isPublic ? undefined : authenticate, clock, limits }
-    const mounted = mount[MOUNT](host)
+    const authenticate = isPublic ? undefined : host.authenticate
+    const mounted = mount[MOUNT]({ ...host, name, authenticate })
     return { path, isPublic, mounted, handler: mounted.handle }
   }
-  if (authenticate !== undefined && options === undefined) {
+  if (host.authenticate !== undefined && options === undefined) {
     throw new TypeError(
       `toHTTP(): ${name} does not know its callers, and this server authenticates its callers. ` +
         "Write { mount, public: false } to let in only callers that the server authenticates, and to get " +

@@ -1,13 +1,11 @@
-import { ERROR_REPORTING } from "../../engine/failures.ts"
-import type { ErrorReporting } from "../../engine/failures.ts"
+import { ERROR_REPORTING, type ErrorReporting } from "../../engine/failures.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { EXPOSE_OPTIONS, exposure } from "../expose.ts"
-import type { ExposeOptions } from "../expose.ts"
+import { EXPOSE_OPTIONS, exposure, type ExposeOptions } from "../expose.ts"
 import { UPGRADE_RULES } from "../upgrade.ts"
 import { AUTH_OPTIONS } from "./auth/options.ts"
-import { CORS_OPTIONS } from "./cors.ts"
+import { CORS_OPTIONS } from "./allowed-origins.ts"
 import { RATE_LIMIT_OPTIONS } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { GuardOptions } from "./guard.ts"
@@ -141,7 +139,10 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
 }
 
 /** Fills in defaults; throws a `TypeError` for an invalid path. */
-export function resolveHTTPOptions(options: HTTPServerOptions): ResolvedHTTPOptions {
+export function resolveHTTPOptions(
+  options: HTTPServerOptions,
+  logger?: Logger,
+): ResolvedHTTPOptions {
   const { gateway = true, rest = true, sse = {}, auth, authenticate, timeout } = options
   const { maxBodyBytes = 1024 * 1024, maxUploadBytes = maxBodyBytes } = options
   const restPath = typeof rest === "object" ? rest.path : "/api"
@@ -152,7 +153,7 @@ export function resolveHTTPOptions(options: HTTPServerOptions): ResolvedHTTPOpti
     basePath: normalizePath("basePath", options.basePath ?? ""),
     gateway,
     rest: rest === false ? undefined : { path: normalizePath("rest.path", restPath) },
-    isExposed: exposure(options.expose ?? {}),
+    isExposed: exposure(options.expose ?? {}, logger),
     isFiltered: options.expose !== undefined,
     auth,
     authenticate,

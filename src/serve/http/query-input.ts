@@ -1,6 +1,5 @@
 import { refusal } from "../../core/errors.ts"
-import { jsonType, setOwn } from "../../schema/json.ts"
-import type { JsonSchema } from "../../schema/json.ts"
+import { jsonType, setOwn, type JsonSchema } from "../../schema/json.ts"
 import { SchemaView, viewOf } from "../../schema/read/view.ts"
 
 /**

@@ -1,14 +1,13 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
-import { dataAnswer, itemText } from "./answer-bodies.ts"
-import { withDeprecation } from "./deprecation.ts"
+import { dataAnswer, itemText } from "./answer.ts"
+import { answerOperation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { readInput } from "./files/upload.ts"
-import { checkAcceptsEvents } from "./negotiate.ts"
+import { checkAcceptsEvents } from "./call-options.ts"
 import { readQueryInput } from "./query-input.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { RouteRequest, Routes } from "./context.ts"
+import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 /** Routes with a path for each operation, and data without envelopes. */
@@ -43,38 +42,25 @@ function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   })
 }
 
-async function answer(
+function answer(
   context: HTTPContext,
   request: RouteRequest,
   read: (spec: OperationSpec, id: string) => unknown,
 ): Promise<HTTPAnswer> {
-  const { incoming, caller } = request
-  const [id, spec] = operationOf(context, request)
-  let answered: HTTPAnswer
-  try {
-    if (spec.type === "subscription") checkAcceptsEvents(incoming.header("accept"), id)
-    const input = await read(spec, id)
-    if (spec.type === "subscription") {
-      answered = await context.stream(id, input, incoming, caller, itemText)
-    } else {
-      const envelope = await context.execute(id, input, incoming, caller)
-      answered = await encodeFiles(() => dataAnswer(context, envelope, spec))
-    }
-  } catch (error) {
-    answered = context.problem(error, incoming, spec, caller)
-  }
-  return withDeprecation(answered, spec, context, caller, restPath)
-}
-
-function operationOf(
-  context: HTTPContext,
-  { caller, params: [namespace = "", name = ""] }: RouteRequest,
-): [id: string, spec: OperationSpec] {
+  const { incoming, caller, params } = request
+  const [namespace = "", name = ""] = params
   const id = `${namespace}.${name}`
   // A namespace has no dot: otherwise `/a.b/c` would be another path to `/a/b.c`.
   const spec = namespace.includes(".") ? undefined : context.find(id)
   if (spec === undefined) throw context.missing(id, caller)
-  return [id, spec]
+  return answerOperation(context, request, spec, restPath, async () => {
+    const isStream = spec.type === "subscription"
+    if (isStream) checkAcceptsEvents(incoming.header("accept"), id)
+    const input = await read(spec, id)
+    if (isStream) return await context.stream(id, spec, input, request, itemText)
+    const envelope = await context.execute(id, spec, input, request)
+    return await encodeFiles(() => dataAnswer(context, envelope, spec))
+  })
 }
 
 /** The REST path of an operation, from that of another one. */

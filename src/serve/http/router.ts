@@ -1,5 +1,4 @@
-import { HTTPRefusal } from "./context.ts"
-import type { Route, Routes } from "./context.ts"
+import { HTTPRefusal, type Route, type Routes } from "./context.ts"
 
 /** The match of a path: its routes by method, and the values of its parameters. */
 export interface RouteMatch {

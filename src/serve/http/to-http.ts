@@ -5,33 +5,28 @@ import { loggerOf } from "../../engine/failures.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import type { Authenticated } from "../authenticated.ts"
-import type { NodeResponseLike } from "../node-types.ts"
-import { isStream, whenStreamed, withHeaders } from "./answer.ts"
+import type { Authenticated } from "../authenticate.ts"
+import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
+import { isStream } from "../exchange.ts"
+import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
 import { createDocuments } from "./documents.ts"
 import { Drain } from "./drain.ts"
-import { Endpoints, indexRoute } from "./endpoints.ts"
+import { Endpoints, indexRoute, answerHealth } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
-import { WebIncoming, toResponse } from "./fetch.ts"
+import { WebIncoming, toResponse } from "../fetch.ts"
 import { createGateway } from "./gateway.ts"
 import type { Admission, Admitted } from "./admission.ts"
 import { Guard } from "./guard.ts"
-import type { Refused } from "../exchange.ts"
-import { answerHealth } from "./health.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { isJsonBody } from "./media.ts"
+import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
+import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
-import { Mounts } from "./mounts.ts"
-import type { Mount } from "./mounts.ts"
-import { ALREADY_SENT, answerNode } from "./node.ts"
-import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
-import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
-import type { HTTPServerOptions } from "./options.ts"
+import { Mounts, type Mount } from "./mounts.ts"
+import { ALREADY_SENT, answerNode } from "../node.ts"
+import { HTTP_OPTIONS, resolveHTTPOptions, type HTTPServerOptions } from "./options.ts"
 import { createRest } from "./rest.ts"
 import { Router, methodNotAllowed } from "./router.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { Routes } from "./context.ts"
+import { HTTPRefusal, type Routes } from "./context.ts"
 
 /** A registry as an HTTP API. */
 export interface HTTPServer extends AsyncDisposable {
@@ -84,11 +79,12 @@ class Server extends Closable implements HTTPServer {
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
     super()
-    const resolved = resolveHTTPOptions(options)
     const { clock = systemClock, logger = loggerOf(registry) } = options
+    const resolved = resolveHTTPOptions(options, logger)
     const { basePath, isExposed, isFiltered } = resolved
     this.#guard = new Guard({ ...options, maxStreams: options.sse?.maxStreams }, clock, logger)
-    this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock, options)
+    const { authenticate } = this.#guard
+    this.#mounts = new Mounts(options.mounts ?? {}, { authenticate, clock, limits: options })
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
     const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context
@@ -134,14 +130,14 @@ class Server extends Closable implements HTTPServer {
       ? undefined
       : this.#mounts.find(this.#paths.ofRequest(request))
     if (mount?.server === undefined) {
-      return answerNode(request, response, this.handle, this.#paths, body)
+      void answerNode(request, response, this.handle, this.#paths, body)
+      return
     }
     const { server } = mount
-    const native = response as unknown as NodeResponseLike
-    answerNode(request, response, (incoming) =>
+    void answerNode(request, response, (incoming) =>
       this.#mount(incoming, mount, async (_, admitted) => {
         const over = new Promise<void>((resolve) => response.once("close", () => resolve()))
-        await server.node(request, native, body, admitted as never)
+        await server.node(request, response, body, admitted as never)
         await over
         return ALREADY_SENT
       }),
@@ -165,7 +161,7 @@ class Server extends Closable implements HTTPServer {
       if (health !== undefined) return health
     }
     if (isDraining)
-      return withHeaders(this.#context.problem(closing(), incoming), { connection: "close" })
+      return withHeaders(this.#context.problem(closing(), { incoming }), { connection: "close" })
     if (options.files?.has(path, incoming) === true) {
       const refused = this.#guard.checkSource(incoming, true)
       return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
@@ -207,7 +203,7 @@ class Server extends Closable implements HTTPServer {
         const { status, error, headers } = admission
         const { code, message, retryable, retryAfterMs } = error
         const refused = new HTTPRefusal(status, code, message, { retryable, retryAfterMs })
-        return withHeaders(this.#context.problem(refused, incoming), headers)
+        return withHeaders(this.#context.problem(refused, { incoming }), headers)
       }
       case "admitted": {
         this.#drain.begin()
@@ -251,7 +247,7 @@ class Server extends Closable implements HTTPServer {
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
-    return this.#finish(this.#context.problem(error, incoming, undefined, admission), admission)
+    return this.#finish(this.#context.problem(error, { incoming, caller: admission }), admission)
   }
 
   #finish(answer: HTTPAnswer, admission: Admitted, mount?: Mount): HTTPAnswer {

@@ -1,25 +1,10 @@
 import type { CallError } from "../../core/errors.ts"
 import { retryAfterOf, statusOf } from "../../core/problem.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+import { answerFrom } from "../fetch.ts"
 import type { RequestId } from "./sdk.ts"
 
 type Headers = Readonly<Record<string, string>>
-
-/** A response that is complete: a text, or nothing. Servers write it without the objects of the web platform. */
-export class TextAnswer {
-  readonly status: number
-  /** Lower-case names. */
-  readonly headers: Headers
-  readonly body: string | undefined
-
-  constructor(status: number, headers: Headers, body?: string) {
-    this.status = status
-    this.headers = headers
-    this.body = body
-  }
-}
-
-/** A response: of the SDK, or a text. */
-export type Answer = Response | TextAnswer
 
 /** Options of an error response. */
 export interface RefusalOptions {
@@ -29,48 +14,76 @@ export interface RefusalOptions {
   readonly headers?: Headers | undefined
 }
 
-/** An HTTP response with a JSON-RPC error. */
+/** A request that is answered with an error, wherever that is noticed. */
+export class Refusal extends Error {
+  readonly answer: HTTPAnswer
+
+  constructor(answer: HTTPAnswer) {
+    super(`Refused with ${answer.status}`)
+    this.answer = answer
+  }
+}
+
+/** A refusal with a JSON-RPC error. */
 export function refuse(
   status: number,
   code: number,
   message: string,
   { id = null, data, headers }: RefusalOptions = {},
-): TextAnswer {
+): Refusal {
   const error = { code, message, ...(data === undefined ? {} : { data }) }
-  return jsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error, id }), headers)
+  return new Refusal(jsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error, id }), headers))
 }
 
-/** The response to a caller that may try again later: over a limit, or during an outage. */
-export function refuseWith({ code, message, retryable, retryAfterMs }: CallError): TextAnswer {
+/** The refusal of a caller that may try again later: over a limit, or during an outage. */
+export function refuseWith({ code, message, retryable, retryAfterMs }: CallError): Refusal {
   const headers = retryAfterOf({ retryAfterMs: retryAfterMs ?? (retryable ? 1000 : undefined) })
   return refuse(statusOf(code), NOT_SERVED, message, { headers })
 }
 
 /** A response with a JSON text. */
-export function jsonAnswer(status: number, text: string, headers?: Headers): TextAnswer {
-  return new TextAnswer(
+export function jsonAnswer(status: number, body: string, headers?: Headers): HTTPAnswer {
+  return {
     status,
-    headers === undefined ? JSON_HEADERS : { ...headers, ...JSON_HEADERS },
-    text,
-  )
+    headers: headers === undefined ? JSON_HEADERS : { ...headers, ...JSON_HEADERS },
+    body,
+  }
 }
 
 const JSON_HEADERS: Headers = { "content-type": "application/json" }
 
 /** The answer to a client that has left. */
-export const GONE: TextAnswer = new TextAnswer(499, {})
+export const GONE: HTTPAnswer = { status: 499, headers: {} }
 
-/** An answer for a web server. */
-export function responseOf(answer: Answer): Response {
-  if (!(answer instanceof TextAnswer)) return answer
-  const { status, headers, body = null } = answer
-  return new Response(body, { status, headers })
-}
-
-/** Whether a response is a stream of events. */
-export function isEventStream(response: Response): boolean {
-  return response.headers.get("content-type")?.startsWith("text/event-stream") === true
+/** A response of the SDK: events are sent as they come, everything else at once. */
+export async function answerOf(response: Response): Promise<HTTPAnswer> {
+  const answer = answerFrom(response)
+  const isText =
+    answer.body !== undefined && !answer.headers["content-type"]?.startsWith("text/event-stream")
+  return isText ? { ...answer, body: await response.text() } : answer
 }
 
 /** Code of requests that are refused before their message is read. */
 export const NOT_SERVED = -32000
+
+/** Credential headers, which are not passed to the SDK. */
+const OWN_HEADERS = ["authorization", "cookie", "proxy-authorization"] as const
+
+/** What most clients send. */
+export const USUAL_ACCEPT = "application/json, text/event-stream"
+
+/** The request for the SDK, without its body, its credentials and the pseudo-headers of HTTP/2. */
+export function requestOf({ method, like }: HTTPIncoming, signal: AbortSignal): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(like.headers)) {
+    if (name.startsWith(":") || value === undefined) continue
+    for (const one of typeof value === "string" ? [value] : value) headers.append(name, one)
+  }
+  for (const name of OWN_HEADERS) headers.delete(name)
+  // We accept wildcards; the SDK requires the exact types.
+  if (method === "POST") headers.set("accept", USUAL_ACCEPT)
+  const { url = "/" } = like
+  // Only the path is meaningful: the host is not trusted.
+  const path = url.startsWith("/") ? url : "/"
+  return new Request(`http://localhost${path}`, { method, headers, signal })
+}

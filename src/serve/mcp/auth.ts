@@ -1,56 +1,13 @@
 import { statusOf } from "../../core/problem.ts"
 import { systemClock } from "../../internal/clock.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { runAuthenticate, toVerdict } from "../authenticate.ts"
-import type { Authenticate, Verdict } from "../authenticate.ts"
-import type { Authenticated } from "../authenticated.ts"
-import { readBearerToken } from "../upgrade.ts"
-import type { UpgradeRequestLike } from "../upgrade.ts"
-import { jsonAnswer, NOT_SERVED, refuse, refuseWith } from "./answers.ts"
-import type { TextAnswer } from "./answers.ts"
+import { runAuthenticate, toVerdict, type Verdict, type Authenticated } from "../authenticate.ts"
+import type { HTTPAnswer, HTTPCaller, HTTPIncoming } from "../exchange.ts"
+import type { MountHost } from "../mount.ts"
+import { checkUpgrade, readBearerToken, type UpgradeRules } from "../upgrade.ts"
+import { jsonAnswer, NOT_SERVED, refuse, refuseWith, type Refusal } from "./answers.ts"
+import type { MCPAuthOptions, ResourceMetadata } from "./options.ts"
 import type { MCPCaller } from "./server.ts"
-
-/** Where clients get tokens for this server: RFC 9728. */
-export interface ResourceMetadata {
-  /** The address of this server, as clients know it. */
-  readonly resource: string
-  readonly authorization_servers: readonly string[]
-  readonly scopes_supported?: readonly string[]
-  readonly bearer_methods_supported?: readonly string[]
-  readonly resource_name?: string
-  readonly resource_documentation?: string
-  readonly [key: string]: unknown
-}
-
-/** Authentication options of a server. */
-export interface AuthOptions {
-  /** Without it every caller is anonymous, unless the server is mounted in one that authenticates. */
-  readonly authenticate?: Authenticate | undefined
-  /** Milliseconds that `authenticate` may take; default: 10,000. */
-  readonly authenticateTimeout?: number | undefined
-  /** Scopes that every request needs. */
-  readonly requiredScopes?: readonly string[] | undefined
-  /** Served under `/.well-known/oauth-protected-resource`; clients without a token receive its URL. */
-  readonly resourceMetadata?: ResourceMetadata | undefined
-}
-
-export const AUTH_OPTIONS: OptionsSchema<AuthOptions> = {
-  authenticate: "function",
-  authenticateTimeout: "duration",
-  requiredScopes: { list: "text" },
-  resourceMetadata: {
-    members: {
-      resource: { required: "url" },
-      authorization_servers: { required: { list: "text" } },
-      scopes_supported: { list: "text" },
-      bearer_methods_supported: { list: "text" },
-      resource_name: "string",
-      resource_documentation: "string",
-    },
-    open: true,
-  },
-}
 
 /** A caller that your application has already authenticated. */
 export interface GivenCaller {
@@ -66,24 +23,33 @@ export interface AuthInfoLike {
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** The server in which this one is mounted, and the caller as that server knows it. */
+export interface Mounted {
+  readonly host: MountHost
+  readonly caller: HTTPCaller
+}
+
+/** A request of an admitted caller. */
+export interface MCPRequest {
+  readonly incoming: HTTPIncoming
+  readonly caller: MCPCaller
+  readonly mount: Mounted | undefined
+}
+
 const ANONYMOUS: Verdict = { isKnown: true, identity: undefined }
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
+const LOCAL = { localAddress: "127.0.0.1" }
 
-/** Authenticates callers, or answers what is missing. */
+/** Decides which requests are admitted, and authenticates them unless the host server has. */
 export class Authenticator {
-  readonly #options: AuthOptions
+  readonly #options: MCPAuthOptions & UpgradeRules
   readonly #logger: Logger
   readonly #metadata: { readonly path: string; readonly url: string } | undefined
 
-  constructor(options: AuthOptions, logger: Logger) {
+  constructor(options: MCPAuthOptions & UpgradeRules, logger: Logger) {
     this.#options = options
     this.#logger = logger
     this.#metadata = placeOf(options.resourceMetadata)
-  }
-
-  /** Whether the caller of a request is authenticated, here or by the application. */
-  hasCheckedIdentity(givenCaller: GivenCaller | undefined): boolean {
-    return this.#options.authenticate !== undefined || identityGiven(givenCaller) !== undefined
   }
 
   /** Paths of the metadata, if there is any. */
@@ -92,47 +58,37 @@ export class Authenticator {
   }
 
   /** The response to a request for the metadata, which is public; `undefined` for other requests. */
-  metadata(method: string, path: string): TextAnswer | undefined {
-    if (this.#metadata === undefined) return undefined
-    if (path !== WELL_KNOWN && path !== this.#metadata.path) return undefined
+  metadata({ method, path }: Pick<HTTPIncoming, "method" | "path">): HTTPAnswer | undefined {
+    if (!this.metadataPaths.includes(path)) return undefined
     const headers = { "access-control-allow-origin": "*", "cache-control": "max-age=3600" }
     if (method === "GET") {
       return jsonAnswer(200, JSON.stringify(this.#options.resourceMetadata), headers)
     }
-    return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { allow: "GET" } })
+    return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { allow: "GET" } }).answer
   }
 
-  /** Authenticates a caller; `resolved` is a caller that the host server has authenticated. */
-  admit(
-    request: UpgradeRequestLike,
-    givenCaller: GivenCaller | undefined,
-    resolved?: MCPCaller,
-  ): MCPCaller | TextAnswer | Promise<MCPCaller | TextAnswer> {
-    if (resolved !== undefined) return this.#checkScopes(resolved)
-    const verdict = this.#authenticate(request, givenCaller)
+  /** The caller of a request. Throws a `Refusal`, or rejects with one. */
+  admit(incoming: HTTPIncoming, mount?: Mounted): MCPCaller | Promise<MCPCaller> {
+    const { authenticate, authenticateTimeout = 10_000 } = this.#options
+    const isResolved =
+      mount !== undefined && (mount.host.authenticate ?? mount.caller.identity) !== undefined
+    const identity = mount === undefined ? incoming.identity : undefined
+    this.#checkSource(
+      incoming,
+      mount,
+      isResolved || authenticate !== undefined || identity !== undefined,
+    )
+    if (isResolved) return this.#checkScopes(mount.caller)
+    if (identity !== undefined) return this.#decide(incoming, toVerdict(identity, systemClock))
+    if (authenticate === undefined) return this.#decide(incoming, ANONYMOUS)
+    const verdict = runAuthenticate(authenticate, incoming.like, authenticateTimeout, systemClock)
     return verdict instanceof Promise
-      ? verdict.then((settled) => this.#decide(request, settled))
-      : this.#decide(request, verdict)
+      ? verdict.then((settled) => this.#decide(incoming, settled))
+      : this.#decide(incoming, verdict)
   }
 
-  #decide(request: UpgradeRequestLike, verdict: Verdict): MCPCaller | TextAnswer {
-    if (verdict.isKnown) return this.#checkScopes(verdict)
-    const { reason, outage } = verdict
-    const status = outage === undefined ? 401 : statusOf(outage.code)
-    this.#logger.info("An MCP request was refused", { status, reason })
-    return outage === undefined
-      ? this.unauthorized(readBearerToken(request) !== undefined)
-      : refuseWith(outage)
-  }
-
-  #checkScopes({ identity, expiresAt }: MCPCaller): MCPCaller | TextAnswer {
-    const { requiredScopes = [] } = this.#options
-    const isAllowed = requiredScopes.every((scope) => identity?.scopes.includes(scope) ?? false)
-    return isAllowed ? { identity, expiresAt } : this.#forbidden()
-  }
-
-  /** The response to an unauthenticated caller: where to get a token. */
-  unauthorized(hasCredential: boolean): TextAnswer {
+  /** The refusal of an unauthenticated caller: where to get a token. */
+  unauthorized(hasCredential: boolean): Refusal {
     const challenge = this.#challenge(hasCredential ? { error: "invalid_token" } : {})
     const message = hasCredential
       ? "Unauthorized: the token is not accepted. Get a new one."
@@ -140,21 +96,40 @@ export class Authenticator {
     return refuse(401, NOT_SERVED, message, { headers: { "www-authenticate": challenge } })
   }
 
-  #authenticate(
-    request: UpgradeRequestLike,
-    givenCaller: GivenCaller | undefined,
-  ): Verdict | Promise<Verdict> {
-    const { authenticate, authenticateTimeout = 10_000 } = this.#options
-    const givenIdentity = identityGiven(givenCaller)
-    if (givenIdentity !== undefined) return toVerdict(givenIdentity, systemClock)
-    if (authenticate === undefined) return ANONYMOUS
-    return runAuthenticate(authenticate, request, authenticateTimeout, systemClock)
+  /**
+   * Checks host and origin: the host server has checked its rules, and this server adds its own.
+   *
+   * Without authentication, `Host` has to be a name of this machine, or one of `allowedHosts`:
+   * a web page can point its own domain name at a local address. A page's `Origin`
+   * has to be the same host, or one of `allowedOrigins`.
+   */
+  #checkSource({ like }: HTTPIncoming, mount: Mounted | undefined, isKnown: boolean): void {
+    const { allowedHosts, allowedOrigins } = this.#options
+    if (mount !== undefined && allowedHosts === undefined && allowedOrigins === undefined) return
+    const seen = isKnown ? like : { headers: like.headers, socket: LOCAL }
+    const refused = checkUpgrade(seen, this.#options)
+    if (refused === undefined) return
+    throw refuse(refused.status, NOT_SERVED, `Refused: ${refused.reason}.`)
   }
 
-  #forbidden(): TextAnswer {
+  #decide({ like }: HTTPIncoming, verdict: Verdict): MCPCaller {
+    if (verdict.isKnown) return this.#checkScopes(verdict)
+    const { reason, outage } = verdict
+    const status = outage === undefined ? 401 : statusOf(outage.code)
+    this.#logger.info("An MCP request was refused", { status, reason })
+    throw outage === undefined
+      ? this.unauthorized(readBearerToken(like) !== undefined)
+      : refuseWith(outage)
+  }
+
+  #checkScopes({ identity, expiresAt }: MCPCaller): MCPCaller {
+    const { requiredScopes = [] } = this.#options
+    if (requiredScopes.every((scope) => identity?.scopes.includes(scope) ?? false)) {
+      return { identity, expiresAt }
+    }
     const challenge = this.#challenge({ error: "insufficient_scope" })
-    const message = `Forbidden: this needs the scopes ${(this.#options.requiredScopes ?? []).join(" ")}.`
-    return refuse(403, NOT_SERVED, message, { headers: { "www-authenticate": challenge } })
+    const message = `Forbidden: this needs the scopes ${requiredScopes.join(" ")}.`
+    throw refuse(403, NOT_SERVED, message, { headers: { "www-authenticate": challenge } })
   }
 
   #challenge(fields: Readonly<Record<string, string>>): string {
@@ -179,7 +154,10 @@ function placeOf(
   return { path, url: `${origin}${path}` }
 }
 
-function identityGiven(givenCaller: GivenCaller | undefined): Authenticated | null | undefined {
+/** The identity of a caller that your application has authenticated. */
+export function identityGiven(
+  givenCaller: GivenCaller | undefined,
+): Authenticated | null | undefined {
   if (givenCaller?.identity !== undefined) return givenCaller.identity
   const { authInfo } = givenCaller ?? {}
   if (authInfo === undefined) return undefined

@@ -3,19 +3,14 @@ import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
-import { isLogLevel } from "../../mcp/log-level.ts"
-import type { LogLevel } from "../../mcp/log-level.ts"
-import { InputRounds } from "./input-rounds.ts"
-import type { RoundRequest } from "./input-rounds.ts"
-import { liveInput } from "./live-input.ts"
-import { clientLog } from "./log.ts"
-import { ProtocolError } from "./model.ts"
-import type { SurfaceCall } from "./model.ts"
+import { isLogLevel, type LogLevel } from "../../mcp/log-level.ts"
+import { InputRounds, type RoundCall } from "./input-rounds.ts"
+import { liveInput } from "./questions.ts"
+import { logOf, progressOf } from "./reports.ts"
+import { ProtocolError, type SurfaceCall } from "./model.ts"
 import type { MCPSurface } from "./surface.ts"
-import { ProgressSender } from "./progress.ts"
 import type { StateSeal } from "./request-state.ts"
-import { ENVELOPE } from "./sdk.ts"
-import type { SDKContext } from "./sdk.ts"
+import { ENVELOPE, type SDKContext } from "./sdk.ts"
 
 /** State that all calls of a connection share. */
 export interface Connection {
@@ -47,11 +42,15 @@ export async function callTool(
     throw new ProtocolError(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
   }
   const progress = progressOf(context)
+  const level =
+    connection.era === "modern"
+      ? context.mcpReq.envelope?.[ENVELOPE.logLevel]
+      : connection.logLevel()
   const common: Omit<SurfaceCall, "signal"> = {
     identity,
     era: connection.era,
     progress: progress?.report,
-    log: logOf(connection, name, context),
+    log: isLogLevel(level) ? logOf(name, level, connection.logger, context) : undefined,
     metadata: metadataOf(context.mcpReq._meta),
   }
   try {
@@ -84,16 +83,6 @@ export async function callTool(
   }
 }
 
-/** A modern call: the tool that it names, and the part of its request that is about questions. */
-export interface RoundCall {
-  readonly name: string
-  readonly input: Readonly<Record<string, unknown>>
-  readonly signal: AbortSignal
-  readonly requestState: unknown
-  readonly inputResponses: Readonly<Record<string, unknown>> | undefined
-  readonly envelope: Readonly<Record<string, unknown>> | undefined
-}
-
 /** Runs a modern call; the questions of its handler are its result. */
 export async function callInRounds(
   surface: MCPSurface,
@@ -106,10 +95,8 @@ export async function callInRounds(
   let onAsked = (): void => {}
   // Most handlers have no questions.
   let rounds: InputRounds | undefined
-  const openRounds = (): InputRounds => {
-    const binding = { principal: common.identity?.id ?? "", tool: name, input }
-    return (rounds ??= new InputRounds(seal, binding, roundRequest(asked), token, () => onAsked()))
-  }
+  const openRounds = (): InputRounds =>
+    (rounds ??= new InputRounds(seal, asked, common.identity?.id ?? "", token, () => onAsked()))
   if (asked.requestState !== undefined) await openRounds().restore()
   const listener = {
     handleEvent(): void {
@@ -140,49 +127,6 @@ export async function callInRounds(
     removeSignalListener(signal, listener)
   }
   return await openRounds().result()
-}
-
-function roundRequest({ envelope, requestState, inputResponses }: RoundCall): RoundRequest {
-  const capabilities = envelope?.[ENVELOPE.clientCapabilities]
-  return {
-    requestState,
-    inputResponses,
-    capabilities: isRecord(capabilities) ? capabilities : undefined,
-  }
-}
-
-/** A sender of progress, if the caller sent a progress token. */
-function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
-  const token = mcpReq._meta?.["progressToken"]
-  if (typeof token !== "string" && typeof token !== "number") return undefined
-  return new ProgressSender(({ progress, total, message }) => {
-    send(mcpReq, "notifications/progress", {
-      progressToken: token,
-      progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    })
-  })
-}
-
-/** The logger of a handler, if its caller asked for log messages. */
-function logOf(connection: Connection, tool: string, { mcpReq }: SDKContext): Logger | undefined {
-  const level =
-    connection.era === "modern" ? mcpReq.envelope?.[ENVELOPE.logLevel] : connection.logLevel()
-  if (!isLogLevel(level)) return undefined
-  return clientLog(tool, level, connection.logger, (line) =>
-    send(mcpReq, "notifications/message", { ...line }),
-  )
-}
-
-function send(
-  request: SDKContext["mcpReq"],
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-): void {
-  if (request.signal.aborted) return
-  // The client may have disconnected.
-  request.notify({ method, params }).catch(() => undefined)
 }
 
 /** The trace of a request. */

@@ -1,6 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
-import { listOf, setOwn } from "../../schema/json.ts"
-import type { JsonSchema } from "../../schema/json.ts"
+import { listOf, setOwn, type JsonSchema } from "../../schema/json.ts"
 import { ADDRESSES, keywordShape } from "../../schema/keywords.ts"
 import { resolveRef } from "../../schema/read/resolve-ref.ts"
 

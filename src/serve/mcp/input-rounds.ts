@@ -4,17 +4,20 @@ import { defer } from "../../internal/defer.ts"
 import type { CancelToken } from "../../internal/signals.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { ProtocolError } from "./model.ts"
-import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
+import { lacking, missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"
-import { stableJson } from "./request-state.ts"
-import type { StateBinding, StateSeal } from "./request-state.ts"
+import { ENVELOPE } from "./sdk.ts"
+import { stableJson, type StateBinding, type StateSeal } from "./request-state.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
-/** The parts of a modern request that answer questions. */
-export interface RoundRequest {
+/** A modern call: the tool that it names, and the part of its request that is about questions. */
+export interface RoundCall {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
   readonly requestState: unknown
   readonly inputResponses: Readonly<Record<string, unknown>> | undefined
-  readonly capabilities: Readonly<Record<string, unknown>> | undefined
+  readonly envelope: Readonly<Record<string, unknown>> | undefined
 }
 
 interface SealedState {
@@ -43,7 +46,7 @@ export class InputRounds {
   readonly #onAsked: () => void
   readonly #seal: StateSeal
   readonly #binding: StateBinding
-  readonly #request: RoundRequest
+  readonly #call: RoundCall
   readonly #answers = new Map<string, readonly [question: string, answer: InputResponse]>()
   readonly #earlier = new Map<string, string>()
   readonly #questions = new Map<string, { readonly wire: WireQuestion; readonly digest: string }>()
@@ -55,16 +58,16 @@ export class InputRounds {
   /** `token` aborts the handler. `onAsked` is called when questions were sent. */
   constructor(
     seal: StateSeal,
-    binding: StateBinding,
-    request: RoundRequest,
+    call: RoundCall,
+    principal: string,
     token: CancelToken,
     onAsked: () => void,
   ) {
     this.#token = token
     this.#onAsked = onAsked
     this.#seal = seal
-    this.#binding = binding
-    this.#request = request
+    this.#binding = { principal, tool: call.name, input: call.input }
+    this.#call = call
   }
 
   get hasQuestions(): boolean {
@@ -81,7 +84,8 @@ export class InputRounds {
   readonly ask = async (request: InputRequest): Promise<InputResponse> => {
     const key = this.#keyOf(request)
     const wire = wireQuestion(request)
-    const missing = missingCapabilities(wire, this.#request.capabilities)
+    const capabilities = this.#call.envelope?.[ENVELOPE.clientCapabilities]
+    const missing = missingCapabilities(wire, isRecord(capabilities) ? capabilities : undefined)
     if (missing !== undefined) {
       throw capabilityRequired(missing, lacking(this.#binding.tool, wire, missing))
     }
@@ -132,7 +136,7 @@ export class InputRounds {
 
   /** Reads the answers of earlier rounds. Throws `ProtocolError` for a state that was not issued for this call. */
   async restore(): Promise<void> {
-    const { requestState: state } = this.#request
+    const { requestState: state } = this.#call
     const opened =
       typeof state === "string" ? await this.#seal.open(state, this.#binding) : undefined
     if (!isRecord(opened)) {
@@ -149,7 +153,7 @@ export class InputRounds {
 
   /** An answer in this request, unless the question has changed since. */
   #brought(key: string, wire: WireQuestion, question: string): InputResponse | undefined {
-    const { inputResponses } = this.#request
+    const { inputResponses } = this.#call
     if (inputResponses === undefined || !Object.hasOwn(inputResponses, key)) return undefined
     const earlier = this.#earlier.get(key)
     if (earlier !== undefined && earlier !== question) return undefined
@@ -162,15 +166,6 @@ export class InputRounds {
     this.#keys.add(free)
     return free
   }
-}
-
-/** The error for a question that a caller's capabilities do not cover. */
-export function lacking(
-  tool: string,
-  { method }: WireQuestion,
-  missing: Readonly<Record<string, unknown>>,
-): string {
-  return `"${tool}" has to ask its caller (${method}), and the client has not declared the capability for it: ${JSON.stringify(missing)}. Use a client that has it.`
 }
 
 /**

@@ -3,12 +3,10 @@
 import { isRecord } from "../../internal/guards.ts"
 import type { Identity } from "../../core/types.ts"
 import { CAPABILITY_CODE, INVALID_PARAMS } from "../../mcp/errors.ts"
-import { callInRounds, metadataOf } from "./call-tool.ts"
-import type { Connection } from "./call-tool.ts"
+import { callInRounds, metadataOf, type Connection } from "./call-tool.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import type { ProtocolError } from "./model.ts"
-import { ENVELOPE } from "./sdk.ts"
-import type { RequestId } from "./sdk.ts"
+import { ENVELOPE, type RequestId } from "./sdk.ts"
 
 /** A `tools/call` that has a result and nothing else: no progress, log messages or answers to questions. */
 export interface PlainCall {

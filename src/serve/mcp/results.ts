@@ -2,10 +2,9 @@ import { mapMCPContentBlocks } from "../../mcp/content.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 import { toBase64 } from "../../internal/base64.ts"
 import type { MCPResponseMeta, ResponseEnvelope, ResponseMeta } from "../../core/envelope.ts"
-import { refusal } from "../../core/errors.ts"
+import { CallError, refusal } from "../../core/errors.ts"
 import { safeFileName } from "../../internal/file-names.ts"
-import { isFileLike, readFile } from "../../schema/files.ts"
-import type { FileLike } from "../../schema/files.ts"
+import { isFileLike, readFile, type FileLike } from "../../schema/files.ts"
 import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { compileSchema } from "../../schema/compiled.ts"
@@ -14,8 +13,7 @@ import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
-import { jsonOf } from "./json.ts"
-import { noJson } from "./json.ts"
+import { jsonOf } from "./tool-forms.ts"
 
 type Block = Readonly<Record<string, unknown>>
 
@@ -38,7 +36,10 @@ export function resultOf(
   const output = tool.output(era)
   if (data === undefined && output === undefined) return { content: [] }
   const json = jsonOf(data)
-  if (json === undefined && data !== undefined) throw noJson(`it is a ${typeof data}`)
+  if (json === undefined && data !== undefined) {
+    const message = `The result has no form in JSON: it is a ${typeof data}.`
+    throw new CallError("EXECUTION_ERROR", message)
+  }
   const plain = typeof data === "string" ? data : (json ?? "")
   const content = [{ type: "text", text: ownText(tool, data, options) ?? plain }]
   if (output === undefined) return { content }

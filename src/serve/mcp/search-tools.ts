@@ -9,12 +9,11 @@ import { reasonOf, typeName } from "../../internal/message-text.ts"
 import { invalid, validateOrThrow } from "../../core/validation.ts"
 import { indexInSlices } from "../search-index.ts"
 import { argumentsOf, runOperation } from "./calls.ts"
-import { describeSchemas, describeTypes, headOf } from "./describe.ts"
+import { describeSchemas, describeTypes, headOf, briefText } from "./describe.ts"
 import { errorText } from "./tool-errors.ts"
 import type { Listing } from "./listing.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
-import { briefText } from "./plain-text.ts"
 import type { OperationTool } from "./tool.ts"
 
 /** Dependencies of the search tools. */

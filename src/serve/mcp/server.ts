@@ -1,41 +1,28 @@
+import { setRef } from "../../internal/defer.ts"
+import { Listeners } from "../../internal/listeners.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { CancelToken } from "../../internal/signals.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
-import { isLogLevel } from "../../mcp/log-level.ts"
-import type { LogLevel } from "../../mcp/log-level.ts"
+import { isLogLevel, type LogLevel } from "../../mcp/log-level.ts"
 import { closing } from "../../protocol/refusals.ts"
-import { callTool } from "./call-tool.ts"
-import type { Connection } from "./call-tool.ts"
-import type { ChangeNotices } from "./changes.ts"
+import type { KnownCaller } from "../authenticate.ts"
+import { callTool, type Connection } from "./call-tool.ts"
 import { ProtocolError } from "./model.ts"
 import { errorMessage, resultMessage, runPlainCall } from "./plain-call.ts"
 import type { PlainAnswer, PlainCall } from "./plain-call.ts"
 import type { MCPSurface } from "./surface.ts"
-import type { StateSeal } from "./request-state.ts"
+import type { MCPServerOptions } from "./options.ts"
+import { StateSeal } from "./request-state.ts"
 import { errorText } from "./tool-errors.ts"
 import { ANYTHING, ENVELOPE, NO_VALIDATOR } from "./sdk.ts"
 import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 
 /** The caller of an MCP request; the SDK passes it on as `authInfo`. */
-export interface MCPCaller {
-  readonly identity: Identity | undefined
-  /** Expiry of the identity in epoch milliseconds: streams end then. */
-  readonly expiresAt?: number | undefined
+export interface MCPCaller extends KnownCaller {
   /** The request initializes a client, which receives the instructions. */
   readonly isNew?: boolean | undefined
-}
-
-/** Dependencies of all servers of a registry. */
-export interface ServerParts {
-  readonly surface: MCPSurface
-  readonly seal: StateSeal
-  readonly notices: ChangeNotices
-  readonly logger: Logger
-  readonly inputTimeoutMs: number
-  readonly serverInfo: Readonly<Record<string, unknown>>
-  readonly instructions: (caller: MCPCaller) => string | undefined
 }
 
 /** How one server is used. */
@@ -50,7 +37,11 @@ export interface ServerUse {
 
 /** Creates servers: one for each connection or request, never shared. */
 export class Servers {
-  readonly #parts: ServerParts
+  readonly surface: MCPSurface
+  readonly notices: ChangeNotices = new ChangeNotices()
+  readonly logger: Logger
+  readonly #serverInfo: Readonly<Record<string, unknown>>
+  readonly #instructions: (caller: MCPCaller) => string | undefined
   /** What plain calls have in common. */
   readonly #modern: Connection
   readonly #plainMeta: Readonly<Record<string, unknown>>
@@ -59,10 +50,19 @@ export class Servers {
   /** New calls are refused. */
   #isLeaving = false
 
-  constructor(parts: ServerParts) {
-    this.#parts = parts
-    this.#plainMeta = { [ENVELOPE.serverInfo]: parts.serverInfo }
-    const { surface, seal, inputTimeoutMs, logger } = parts
+  constructor(
+    surface: MCPSurface,
+    options: MCPServerOptions,
+    logger: Logger,
+    instructions: (caller: MCPCaller) => string | undefined,
+  ) {
+    const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
+    this.surface = surface
+    this.logger = logger
+    this.#serverInfo = infoOf(options)
+    this.#instructions = instructions
+    this.#plainMeta = { [ENVELOPE.serverInfo]: this.#serverInfo }
+    const seal = new StateSeal(stateKey, stateTtlMs)
     const unknown = (): undefined => undefined
     this.#modern = {
       ...{ surface, era: "modern", seal, inputTimeoutMs, logger },
@@ -71,22 +71,18 @@ export class Servers {
   }
 
   create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
-    const { surface, seal, notices, logger, inputTimeoutMs, serverInfo } = this.#parts
     // Most servers answer a single call, whose client does not read the instructions.
     const isRead = isLasting || caller.isNew === true
-    const instructions = isRead ? this.#parts.instructions(caller) : undefined
-    const server = new sdk.Server(serverInfo, {
+    const instructions = isRead ? this.#instructions(caller) : undefined
+    const server = new sdk.Server(this.#serverInfo, {
       capabilities: { tools: { listChanged: true }, logging: {} },
       jsonSchemaValidator: NO_VALIDATOR,
       ...(instructions === undefined ? {} : { instructions }),
     })
     let level: LogLevel | undefined
     const connection: Connection = {
-      surface,
+      ...this.#modern,
       era,
-      seal,
-      inputTimeoutMs,
-      logger,
       logLevel: () => level,
       capabilities: () => server.getClientCapabilities(),
     }
@@ -114,8 +110,8 @@ export class Servers {
         return {}
       })
     }
-    server.onerror = (error) => logger.debug("An MCP connection reported", { error })
-    if (isLasting) this.#follow(server, notices)
+    server.onerror = (error) => this.logger.debug("An MCP connection reported", { error })
+    if (isLasting) this.#follow(server)
     return server
   }
 
@@ -147,7 +143,7 @@ export class Servers {
     if (cursor !== undefined && typeof cursor !== "string") {
       throw new ProtocolError(-32602, "tools/list: params.cursor must be a string.")
     }
-    const page = this.#parts.surface.list({ identity, era }, cursor)
+    const page = this.surface.list({ identity, era }, cursor)
     const { tools, nextCursor, ttlMs, cacheScope } = page
     return {
       tools,
@@ -178,12 +174,12 @@ export class Servers {
   #protocolError(error: unknown): ProtocolError {
     if (error instanceof ProtocolError) return error
     const reference = crypto.randomUUID()
-    this.#parts.logger.error("A tool call failed inside the server", { reference, error })
+    this.logger.error("A tool call failed inside the server", { reference, error })
     return new ProtocolError(-32603, `Internal error. Its details are in the log: ${reference}`)
   }
 
-  #follow(server: SDKServer, notices: ChangeNotices): void {
-    const stop = notices.listen(() => {
+  #follow(server: SDKServer): void {
+    const stop = this.notices.listen(() => {
       // Some connections cannot receive notifications yet.
       server.sendToolListChanged().catch(() => undefined)
     })
@@ -198,4 +194,44 @@ export class Servers {
 function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefined {
   const authInfo = context.http?.authInfo as MCPCaller | undefined
   return (authInfo ?? caller).identity
+}
+
+function infoOf(options: MCPServerOptions): Readonly<Record<string, unknown>> {
+  const { name = "operations", version = "1.0.0", title, icons, websiteUrl } = options
+  return {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+  }
+}
+
+/** Changes within this time are announced once, in milliseconds. */
+const QUIET_MS = 20
+
+/** Notifies listeners that lists have changed, once for changes in quick succession. */
+class ChangeNotices {
+  readonly #listeners = new Listeners()
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** Returns a function that unsubscribes. */
+  listen(listener: () => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  readonly changed = (): void => {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#listeners.notify()
+    }, QUIET_MS)
+    setRef(this.#timer, false)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#listeners.clear()
+  }
 }

@@ -1,29 +1,12 @@
-import type { OptionsSchema } from "../../internal/options.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { NOT_SERVED, refuse } from "./answers.ts"
-import type { Answer } from "./answers.ts"
+import { isStream, type HTTPAnswer } from "../exchange.ts"
+import { answerOf, NOT_SERVED, refuse } from "./answers.ts"
+import type { SessionLimits } from "./options.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { watchedBody } from "../../internal/streams.ts"
-
-/** Limits of sessions, which are kept in memory. */
-export interface SessionLimits {
-  /** Concurrent sessions; default: 1024. Beyond it the least recently used one ends, of the same caller if possible. */
-  readonly max?: number | undefined
-  /** Sessions per identity, or per address for anonymous callers; default: 32. Beyond it the oldest one ends. */
-  readonly maxPerCaller?: number | undefined
-  /** Milliseconds after which an unused session ends; default: 30 minutes. */
-  readonly idleMs?: number | undefined
-}
-
-export const SESSION_LIMITS: OptionsSchema<SessionLimits> = {
-  max: "count",
-  maxPerCaller: "count",
-  idleMs: "duration",
-}
 
 interface Session {
   /** Empty until the transport has created one. */
@@ -65,33 +48,28 @@ export class Sessions {
   /** Accounts of sessions that are being opened and have no id yet. */
   readonly #opening: (string | undefined)[] = []
 
-  constructor(
-    sdk: ServerSDK,
-    servers: Servers,
-    limits: SessionLimits,
-    keepAliveMs: number,
-    logger: Logger,
-  ) {
+  constructor(sdk: ServerSDK, servers: Servers, limits: SessionLimits, keepAliveMs: number) {
     this.#sdk = sdk
     this.#servers = servers
-    this.#logger = logger
+    this.#logger = servers.logger
     this.#keepAliveMs = keepAliveMs
     this.#max = limits.max ?? 1024
     this.#maxPerCaller = limits.maxPerCaller ?? 32
     this.#idleMs = limits.idleMs ?? 30 * 60_000
   }
 
-  async handle(incoming: SessionRequest): Promise<Answer> {
+  /** Answers a request of a session, or opens one. Rejects with a `Refusal`. */
+  async handle(incoming: SessionRequest): Promise<HTTPAnswer> {
     const { request, parsedBody, caller } = incoming
     if (isInitialize(parsedBody)) return await this.#open(incoming)
     const id = request.headers.get(SESSION_HEADER)
     if (id === null) {
-      return refuse(400, NOT_SERVED, "Bad Request: send the Mcp-Session-Id of your session.")
+      throw refuse(400, NOT_SERVED, "Bad Request: send the Mcp-Session-Id of your session.")
     }
     const session = this.#sessions.get(id)
     // A session of another caller counts as unknown: its id may have leaked.
     if (session === undefined || session.principal !== caller.identity?.id) {
-      return refuse(404, -32001, "Session not found. Initialize again.")
+      throw refuse(404, -32001, "Session not found. Initialize again.")
     }
     return await this.#pass(session, incoming)
   }
@@ -103,10 +81,10 @@ export class Sessions {
     await Promise.all(sessions.map(({ server }) => server.close()))
   }
 
-  async #open(incoming: SessionRequest): Promise<Answer> {
+  async #open(incoming: SessionRequest): Promise<HTTPAnswer> {
     const { account } = incoming
     if (!this.#makeRoom(account)) {
-      return refuse(503, NOT_SERVED, "Too many sessions are open. Try again later.", {
+      throw refuse(503, NOT_SERVED, "Too many sessions are open. Try again later.", {
         headers: { "retry-after": "30" },
       })
     }
@@ -118,7 +96,7 @@ export class Sessions {
     }
   }
 
-  async #start(incoming: SessionRequest): Promise<Response> {
+  async #start(incoming: SessionRequest): Promise<HTTPAnswer> {
     const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       keepAliveMs: this.#keepAliveMs,
@@ -141,11 +119,11 @@ export class Sessions {
       usedAt: systemClock.now(),
       open: 0,
     }
-    const response = await this.#pass(session, incoming)
+    const answer = await this.#pass(session, incoming)
     const id = transport.sessionId
     if (id === undefined) {
       await server.close()
-      return response
+      return answer
     }
     const { onclose } = server
     const forget = incoming.onRevoked?.(() => this.#end(session, "its credential was revoked"))
@@ -157,24 +135,31 @@ export class Sessions {
     session.id = id
     this.#sessions.set(id, session)
     this.#sweepLater()
-    return response
+    return answer
   }
 
-  async #pass(session: Session, incoming: SessionRequest): Promise<Response> {
+  async #pass(session: Session, incoming: SessionRequest): Promise<HTTPAnswer> {
     const { request, parsedBody, caller } = incoming
     this.#touch(session)
     const response = await session.transport.handleRequest(request, {
       ...(parsedBody === undefined ? {} : { parsedBody }),
       authInfo: caller,
     })
-    if (response.body === null) return response
+    const answer = await answerOf(response)
+    const { body } = answer
+    if (!isStream(body)) return answer
     session.open++
-    const body = watchedBody(response.body, (isLeft) => {
-      session.open--
-      this.#touch(session)
-      if (isLeft) cancel(session.transport, requestIds(parsedBody))
-    })
-    return new Response(body, { status: response.status, headers: response.headers })
+    return {
+      ...answer,
+      body: {
+        run: async (sink) => {
+          await body.run(sink)
+          session.open--
+          this.#touch(session)
+          if (sink.isGone) cancel(session.transport, requestIds(parsedBody))
+        },
+      },
+    }
   }
 
   #touch(session: Session): void {

@@ -2,7 +2,7 @@ import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
 import { unknownTool } from "./tool-errors.ts"
-import { Listing, invalidCursor, isShown } from "./listing.ts"
+import { Listing, invalidCursor } from "./listing.ts"
 import type {
   SurfaceCall,
   SurfaceCaller,
@@ -16,9 +16,6 @@ import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
 import { Listeners } from "../../internal/listeners.ts"
-
-export type { SurfaceOptions } from "./options.ts"
-export type { ExposeOptions, ExposeRule } from "../expose.ts"
 
 const MAX_LINTED = 10
 /** An estimate. */
@@ -40,9 +37,9 @@ export class MCPSurface {
   constructor(registry: AnyRegistry, options: SurfaceOptions = {}) {
     this.#registry = registry
     this.#options = resolveSurfaceOptions(options)
-    this.#stop = registry.onChange(({ type, id, spec }) => {
+    this.#stop = registry.onChange(({ type, spec }) => {
       // The replaced operation may have been exposed.
-      if (type === "replaced" || isShown(id, spec, this.#options)) this.#changed()
+      if (type === "replaced" || this.#options.isExposed(spec)) this.#changed()
     })
   }
 

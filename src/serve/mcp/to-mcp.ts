@@ -1,90 +1,25 @@
+import { checkAccess } from "../../core/access.ts"
 import { loggerOf } from "../../engine/failures.ts"
+import { Closable } from "../../internal/closable.ts"
 import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
 import { MissingPackage, reportMissing } from "../../internal/import-peer.ts"
-import type { Logger } from "../../internal/logger.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import type { MCPIcon } from "../../core/envelope.ts"
 import type { Identity } from "../../core/types.ts"
-import { MOUNT } from "../mount.ts"
-import type { Mountable, MountedServer, MountHost } from "../mount.ts"
-import { UPGRADE_RULES } from "../upgrade.ts"
-import type { UpgradeRules } from "../upgrade.ts"
-import { GONE, NOT_SERVED, refuse, responseOf } from "./answers.ts"
-import type { Answer } from "./answers.ts"
-import { AUTH_OPTIONS, Authenticator } from "./auth.ts"
-import type { AuthOptions, GivenCaller } from "./auth.ts"
-import { ChangeNotices } from "./changes.ts"
-import { HTTPServing } from "./http.ts"
-import type { Incoming } from "./incoming.ts"
-import { describeNamespaces, SEARCH_FIRST } from "./instructions.ts"
-import { LISTEN_OPTIONS, listenOn } from "./listen.ts"
-import type { Listening, ListenOptions } from "./listen.ts"
-import type { SurfaceCost } from "./model.ts"
-import { mountServer } from "./mounted.ts"
-import { answerNode } from "./node.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+import { toResponse, WebIncoming } from "../fetch.ts"
+import { MOUNT, type Mountable, type MountedServer, type MountHost } from "../mount.ts"
+import { answerNode } from "../node.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
-import { StateSeal } from "./request-state.ts"
+import { GONE, NOT_SERVED, Refusal, refuse } from "./answers.ts"
+import { Authenticator, identityGiven, type GivenCaller, type Mounted } from "./auth.ts"
+import { HTTPServing } from "./http.ts"
+import { LISTEN_OPTIONS, listenOn, type Listening, type ListenOptions } from "./listen.ts"
+import type { SurfaceCost } from "./model.ts"
+import { MCP_SERVER_OPTIONS, type MCPServerOptions } from "./options.ts"
 import { checkServerSDK, loadServerSDK, loadStdioSDK } from "./sdk.ts"
-import { Servers } from "./server.ts"
-import type { MCPCaller } from "./server.ts"
-import { SURFACE_OPTIONS } from "./options.ts"
-import { SESSION_LIMITS } from "./sessions.ts"
-import type { SessionLimits } from "./sessions.ts"
-import { serveStdio, STDIO_OPTIONS } from "./stdio.ts"
-import type { StdioConnection, StdioOptions } from "./stdio.ts"
+import { Servers, type MCPCaller } from "./server.ts"
+import { serveStdio, STDIO_OPTIONS, type StdioConnection, type StdioOptions } from "./stdio.ts"
 import { MCPSurface } from "./surface.ts"
-import type { SurfaceOptions } from "./surface.ts"
-import { incomingOf } from "./web.ts"
-
-/** Options of `toMCP`. */
-export interface MCPServerOptions extends SurfaceOptions, AuthOptions, UpgradeRules {
-  /** Name and version of the server; default: "operations", "1.0.0". */
-  readonly name?: string | undefined
-  readonly version?: string | undefined
-  readonly title?: string | undefined
-  readonly icons?: readonly MCPIcon[] | undefined
-  readonly websiteUrl?: string | undefined
-  /**
-   * What models read first; default: the list of namespaces. In search mode,
-   * how to find and call an operation is added. `false` for no instructions.
-   */
-  readonly instructions?: string | false | undefined
-  /** Sessions of clients up to 2025-11-25; `false` serves them without, and then handlers cannot ask for input. */
-  readonly sessions?: SessionLimits | false | undefined
-  /** Maximum size of a request body, in bytes; default: 4 MiB. */
-  readonly maxBodyBytes?: number | undefined
-  /** Milliseconds without an event before a comment is sent; default: 15,000. */
-  readonly keepAliveMs?: number | undefined
-  /** Key that seals the answers modern clients carry between rounds. Set it if several servers share clients: 32 bytes or more. */
-  readonly stateKey?: string | Uint8Array | undefined
-  /** Milliseconds that a client may take for a round of questions; default: 5 minutes. */
-  readonly stateTtlMs?: number | undefined
-  /** Milliseconds that a legacy client may take for an answer; default: 10 minutes. */
-  readonly inputTimeoutMs?: number | undefined
-  /** Milliseconds that `close` waits for running calls; default: 5,000. */
-  readonly drainMs?: number | undefined
-  readonly logger?: Logger | undefined
-}
-
-export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
-  ...SURFACE_OPTIONS,
-  ...AUTH_OPTIONS,
-  ...UPGRADE_RULES,
-  name: "text",
-  version: "text",
-  title: "string",
-  icons: { list: { members: { src: { required: "text" } }, open: true } },
-  websiteUrl: "url",
-  instructions: { either: ["string", { oneOf: [false] }] },
-  sessions: { either: [{ oneOf: [false] }, { members: SESSION_LIMITS }] },
-  maxBodyBytes: "count",
-  keepAliveMs: "duration",
-  stateKey: { secret: { either: ["text", { methods: ["subarray"], expected: "a Uint8Array" }] } },
-  stateTtlMs: "duration",
-  inputTimeoutMs: "duration",
-  drainMs: { min: 0 },
-}
 
 /** A registry as an MCP server, over HTTP and standard input and output, for clients of both eras. */
 export interface MCPServer extends AsyncDisposable {
@@ -124,60 +59,48 @@ export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MC
   return new RegistryServer(registry, options)
 }
 
-class RegistryServer implements MCPServer, Mountable {
+class RegistryServer extends Closable implements MCPServer, Mountable {
   readonly #registry: AnyRegistry
   readonly #options: MCPServerOptions
-  readonly #logger: Logger
-  readonly #surface: MCPSurface
-  readonly #notices = new ChangeNotices()
   readonly #installed: Promise<void>
   readonly #authenticator: Authenticator
   readonly #servers: Servers
   readonly #closers = new Set<{ close(): Promise<void> }>()
   readonly #stopFollowing: () => void
+  #drainMs: number
   #http: HTTPServing | undefined
-  #closing: Promise<void> | undefined
 
   constructor(registry: AnyRegistry, options: MCPServerOptions) {
-    const { logger = loggerOf(registry), stateKey, stateTtlMs = 300_000 } = options
+    super()
+    const { logger = loggerOf(registry), drainMs = 5000 } = options
     this.#registry = registry
     this.#options = options
-    this.#logger = logger
+    this.#drainMs = drainMs
     this.#authenticator = new Authenticator(options, logger)
-    const seal = new StateSeal(stateKey, stateTtlMs)
-    this.#surface = new MCPSurface(registry, { ...options, logger })
+    const surface = new MCPSurface(registry, { ...options, logger })
+    this.#servers = new Servers(surface, options, logger, (caller) => this.#instructions(caller))
     this.#installed = checkServerSDK()
     reportMissing(this.#installed, (message) => logger.error(message))
-    this.#stopFollowing = this.#surface.onChange(this.#notices.changed)
-    this.#servers = new Servers({
-      surface: this.#surface,
-      seal,
-      notices: this.#notices,
-      logger,
-      inputTimeoutMs: options.inputTimeoutMs ?? 600_000,
-      serverInfo: infoOf(options),
-      instructions: (caller) => this.#instructions(caller),
-    })
+    this.#stopFollowing = surface.onChange(this.#servers.notices.changed)
   }
 
-  readonly fetch = async (request: Request, caller?: GivenCaller): Promise<Response> =>
-    responseOf(await this.#handle(incomingOf(request, caller)))
+  readonly fetch = async (request: Request, caller?: GivenCaller): Promise<Response> => {
+    const incoming = new WebIncoming(request, identityGiven(caller))
+    return toResponse(await this.#handle(incoming), incoming)
+  }
 
   readonly node = async (
     request: NodeRequestLike,
     response: NodeResponseLike,
     body?: unknown,
   ): Promise<void> => {
-    try {
-      await answerNode(request, response, (incoming) => this.#handle(incoming), body)
-    } catch (error) {
-      // The connection is gone, so the client cannot be answered.
-      this.#logger.debug("An MCP request was not completed", { error })
-    }
+    await answerNode(request, response, (incoming) => this.#handle(incoming), undefined, body)
   };
 
+  /** Mounts this server below a path of an HTTP server, which authenticates callers. */
   [MOUNT](host: MountHost): MountedServer {
     const { authenticate } = this.#options
+    const authenticator = this.#authenticator
     // With the same function both servers authenticate in the same way.
     const isOther = authenticate !== undefined && authenticate !== host.authenticate
     if (isOther && host.authenticate !== undefined) {
@@ -186,7 +109,21 @@ class RegistryServer implements MCPServer, Mountable {
           "toMCP(): it gets the callers of this server. Or write { mount, public: true } to let it ask alone.",
       )
     }
-    return mountServer(host, this.#authenticator, (incoming) => this.#handle(incoming))
+    const document = (incoming: HTTPIncoming): HTTPAnswer =>
+      authenticator.metadata(incoming) ?? refuse(404, NOT_SERVED, "Not found.").answer
+    return {
+      protocol: "mcp",
+      documents: new Map(authenticator.metadataPaths.map((path) => [path, document])),
+      handle: (incoming, caller) => this.#handle(incoming, { host, caller }),
+      refuse({ status, error, headers }) {
+        const challenge = headers["www-authenticate"]
+        const { answer } =
+          challenge === undefined
+            ? refuse(status, NOT_SERVED, error.message)
+            : authenticator.unauthorized(challenge.includes("invalid_token"))
+        return { ...answer, headers: { ...headers, ...answer.headers } }
+      },
+    }
   }
 
   async listen(options: ListenOptions = {}): Promise<Listening> {
@@ -206,9 +143,10 @@ class RegistryServer implements MCPServer, Mountable {
       {
         sdk: stdio,
         factory: ({ era }) => this.#servers.create(sdk, { era, caller, isLasting: true }),
-        logger: this.#logger,
+        logger: this.#servers.logger,
         closeAll: async (drainMs) => {
-          await (this.#closing ??= this.#close(drainMs))
+          this.#drainMs = drainMs
+          await this.close()
           await this.#registry.close()
         },
       },
@@ -219,59 +157,42 @@ class RegistryServer implements MCPServer, Mountable {
   }
 
   notifyChanged(): void {
-    this.#notices.changed()
+    this.#servers.notices.changed()
   }
 
   cost(identity?: Identity): SurfaceCost {
-    return this.#surface.cost({ identity, era: "modern" })
+    return this.#servers.surface.cost({ identity, era: "modern" })
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close(this.#options.drainMs ?? 5000))
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #handle(incoming: Incoming): Promise<Answer> {
-    if (this.#closing !== undefined) {
-      return refuse(503, NOT_SERVED, "The server is closing.", { headers: { "retry-after": "5" } })
-    }
+  async #handle(incoming: HTTPIncoming, mount?: Mounted): Promise<HTTPAnswer> {
     try {
-      this.#http ??= this.#openHTTP()
-      return await this.#http.handle(incoming)
+      if (this.isClosing) {
+        const headers = { "retry-after": "5" }
+        throw refuse(503, NOT_SERVED, "The server is closing.", { headers })
+      }
+      this.#http ??= new HTTPServing(
+        this.#servers,
+        this.#authenticator,
+        this.#installed,
+        this.#options,
+      )
+      return await this.#http.handle(incoming, mount)
     } catch (error) {
-      if (incoming.isGone) return GONE
-      if (error instanceof MissingPackage) return refuse(503, NOT_SERVED, error.message)
-      this.#logger.error("An MCP request failed", { error })
-      return refuse(500, -32603, "Internal error.")
+      if (error instanceof Refusal) return error.answer
+      if (hasLeft(incoming)) return GONE
+      if (error instanceof MissingPackage) return refuse(503, NOT_SERVED, error.message).answer
+      this.#servers.logger.error("An MCP request failed", { error })
+      return refuse(500, -32603, "Internal error.").answer
     }
   }
 
-  #openHTTP(): HTTPServing {
-    const { maxBodyBytes = 4 * 1024 * 1024, keepAliveMs = 15_000, sessions = {} } = this.#options
-    return new HTTPServing({
-      installed: this.#installed,
-      surface: this.#surface,
-      servers: this.#servers,
-      notices: this.#notices,
-      authenticator: this.#authenticator,
-      rules: this.#options,
-      sessions,
-      maxBodyBytes,
-      keepAliveMs,
-      logger: this.#logger,
-    })
-  }
-
-  async #close(drainMs: number): Promise<void> {
+  protected async end(): Promise<void> {
     this.#stopFollowing()
-    await this.#servers.drain(drainMs)
-    this.#notices.close()
+    await this.#servers.drain(this.#drainMs)
+    this.#servers.notices.close()
     await this.#http?.close()
     await Promise.all([...this.#closers].map((closer) => closer.close()))
-    this.#surface.close()
+    this.#servers.surface.close()
   }
 
   #instructions({ identity }: MCPCaller): string | undefined {
@@ -279,18 +200,51 @@ class RegistryServer implements MCPServer, Mountable {
     if (instructions === false) return undefined
     const own = instructions ?? describeNamespaces(this.#registry, identity)
     // The mode is the same in both eras: only definitions differ.
-    const isSearched = this.#surface.mode({ identity, era: "modern" }) === "search"
+    const isSearched = this.#servers.surface.mode({ identity, era: "modern" }) === "search"
     return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
   }
 }
 
-function infoOf(options: MCPServerOptions): Readonly<Record<string, unknown>> {
-  const { name = "operations", version = "1.0.0", title, icons, websiteUrl } = options
-  return {
-    name,
-    version,
-    ...(title === undefined ? {} : { title }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+function hasLeft(incoming: HTTPIncoming): boolean {
+  let isGone = false
+  const stop = incoming.onGone(() => {
+    isGone = true
+  })
+  stop()
+  return isGone
+}
+
+const MAX_NAMESPACES = 50
+
+/** Instructions for the three search tools. */
+const SEARCH_FIRST =
+  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
+
+/** The default instructions: the namespaces that a caller may use, with their numbers of operations. */
+export function describeNamespaces(
+  registry: AnyRegistry,
+  identity: Identity | undefined,
+): string | undefined {
+  const counts = new Map<string, number>()
+  for (const { namespace, visibility, accessControl } of registry.getAllSpecs()) {
+    if (visibility === "internal" || !mayCall(accessControl, identity)) continue
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+  }
+  if (counts.size === 0) return undefined
+  const all = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const shown = all.slice(0, MAX_NAMESPACES).map(([namespace, count]) => `${namespace} (${count})`)
+  const rest = all.length > shown.length ? [`${all.length - shown.length} more`] : []
+  return `Operations by namespace: ${[...shown, ...rest].join(", ")}.`
+}
+
+function mayCall(
+  accessControl: Parameters<typeof checkAccess>[0],
+  identity: Identity | undefined,
+): boolean {
+  try {
+    // The resource is known only with the input.
+    return checkAccess({ ...accessControl, resourceIdPath: undefined }, identity)
+  } catch {
+    return false
   }
 }

@@ -4,8 +4,7 @@ import { HIDDEN_MESSAGE } from "../../internal/error-text.ts"
 import { isCapabilityRequired } from "../../mcp/errors.ts"
 import { mapError } from "../../core/map-error.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { ProtocolError } from "./model.ts"
-import type { SurfaceResult } from "./model.ts"
+import { ProtocolError, type SurfaceResult } from "./model.ts"
 import type { OperationTool } from "./tool.ts"
 
 const MAX_DETAILS = 4096

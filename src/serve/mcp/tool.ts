@@ -1,19 +1,15 @@
-import { requirementOf } from "../../core/access.ts"
-import type { AccessRequirement } from "../../core/access.ts"
-import type { MCPEra, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
+import { requirementOf, type AccessRequirement } from "../../core/access.ts"
+import type { MCPEra, MCPOrigin, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import { deprecationText } from "../../core/deprecation.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { annotationsOf, originOf } from "./annotations.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
 import { asObject, mapSchemas, plainSchema } from "../../schema/read/plain-schema.ts"
-import { inputForm, outputForm } from "./tool-forms.ts"
-import type { InputForm, OutputForm } from "./tool-forms.ts"
-import { itemsOutput, streamForm } from "./stream-tools.ts"
-import type { StreamForm } from "./stream-tools.ts"
+import { inputForm, outputForm, itemsOutput, streamForm } from "./tool-forms.ts"
+import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../../mcp/hidden-text.ts"
 
 /** One operation as a tool: created once per spec, its parts on first use. */
@@ -38,8 +34,9 @@ export class OperationTool {
     this.id = id
     this.spec = spec
     this.requirement = requirementOf({ ...spec.accessControl, resourceIdPath: undefined })
-    const origin = originOf(spec)
-    this.raw = origin?.kind === "tool" && isRecord(origin.tool) ? origin.tool : undefined
+    const origin = spec._meta?.["mcp"] as MCPOrigin | undefined
+    const isTool = isRecord(origin) && typeof origin.server === "string" && origin.kind === "tool"
+    this.raw = isTool && isRecord(origin.tool) ? origin.tool : undefined
     this.#options = options
   }
 
@@ -219,4 +216,27 @@ function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
   const untyped = "type" in plain ? undefined : { type: "object", ...plain }
   const schema = asObject(plain) ?? untyped ?? { type: "object" }
   return { schema, toInput: (args) => args, pointer: "" }
+}
+
+/**
+ * The annotations of a tool. Those of the definition take precedence; by default a query is read-only, and a
+ * mutation may be destructive.
+ */
+export function annotationsOf(spec: OperationSpec): MCPToolAnnotations {
+  const { readOnly, destructive, idempotent, openWorld } = spec.annotations ?? {}
+  const readOnlyHint = readOnly ?? spec.type !== "mutation"
+  return {
+    readOnlyHint,
+    ...(destructive === undefined
+      ? !readOnlyHint && { destructiveHint: true }
+      : { destructiveHint: destructive }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+    openWorldHint: openWorld ?? isRemote(spec),
+  }
+}
+
+/** Whether results come from outside this process. */
+function isRemote(spec: OperationSpec): boolean {
+  const { _meta } = spec
+  return _meta !== undefined && (_meta["mcp"] !== undefined || _meta["openapi"] !== undefined)
 }

@@ -1,19 +1,16 @@
 import type { PendingRequestMap, ResolveIdentity, ServeLimits } from "../../protocol/index.ts"
-import { ERROR_REPORTING } from "../../engine/failures.ts"
-import type { ErrorReporting } from "../../engine/failures.ts"
+import { ERROR_REPORTING, type ErrorReporting } from "../../engine/failures.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { SERVE_LIMITS } from "../../protocol/server/server.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import { SOCKET_LIMITS } from "../../transport/websocket/limits.ts"
-import type { SocketLimitOptions } from "../../transport/websocket/limits.ts"
+import { SOCKET_LIMITS, type SocketLimitOptions } from "../../transport/websocket/limits.ts"
 import type { Identity } from "../../core/types.ts"
 import type { Accounts } from "../accounts.ts"
 import type { Authenticate } from "../authenticate.ts"
-import { UPGRADE_RULES } from "../upgrade.ts"
-import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import { UPGRADE_RULES, type UpgradeRequestLike, type UpgradeRules } from "../upgrade.ts"
 
 /** An HTTP server that upgrades connections, such as Node's `http.Server` and `https.Server`. */
 export interface UpgradeServerLike {

@@ -1,7 +1,6 @@
 import { Closable } from "../../internal/closable.ts"
-import { urlHost } from "../port.ts"
-import { serveCalls } from "../../protocol/index.ts"
-import type { CallServer, ResolveIdentity } from "../../protocol/index.ts"
+import { closePort, createPortServer, openPort, portUrl, type PortServerLike } from "../port.ts"
+import { serveCalls, type CallServer, type ResolveIdentity } from "../../protocol/index.ts"
 import { loggerOf } from "../../engine/failures.ts"
 import type { CallError } from "../../core/errors.ts"
 import { systemClock } from "../../internal/clock.ts"
@@ -19,8 +18,7 @@ import { Accounts } from "../accounts.ts"
 import { parseExact } from "../exact-json.ts"
 import { whenEnded } from "../expiry.ts"
 import { Gate, chooseProtocol } from "../gate.ts"
-import { isLoopback, pathOf } from "../upgrade.ts"
-import type { UpgradeRequestLike } from "../upgrade.ts"
+import { isLoopback, pathOf, type UpgradeRequestLike } from "../upgrade.ts"
 import { SERVE_WEBSOCKET_OPTIONS } from "./options.ts"
 import type { ServeWebSocketOptions, UpgradeListener } from "./options.ts"
 import { isolatedLogger, notify } from "../../internal/notify.ts"
@@ -60,10 +58,9 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
     )
   }
   const served = new Served(options, resolveLimits(options))
-  if (port === undefined) {
-    await checkWs(USER)
-    served.attach()
-  } else await served.listen(host, port)
+  await checkWs(USER)
+  if (port === undefined) server?.on("upgrade", served.onUpgrade)
+  else await served.listen(host, port)
   return served
 }
 
@@ -92,6 +89,8 @@ class Served extends Closable implements ServedWebSocket {
   readonly #pings: Deadlines
   readonly #connections = new Set<CallServer>()
   readonly #accounts: Accounts
+  /** The server of its own port. */
+  #port: PortServerLike | undefined
   #sockets: WsServerLike | undefined
   /** Loaded with the first upgrade. */
   #loading: Promise<WsServerLike> | undefined
@@ -123,7 +122,7 @@ class Served extends Closable implements ServedWebSocket {
       raw.destroy()
     }
     raw.on("error", drop)
-    this.#loading ??= this.#load({ noServer: true })
+    this.#loading ??= this.#load()
     this.#loading.then(
       (sockets) => {
         raw.off("error", drop)
@@ -136,15 +135,10 @@ class Served extends Closable implements ServedWebSocket {
     )
   }
 
-  /** Handles upgrades of an HTTP server, if there is one. */
-  attach(): void {
-    this.#options.server?.on("upgrade", this.#onUpgrade)
-  }
-
-  async #load(place: Readonly<Record<string, unknown>>): Promise<WsServerLike> {
+  async #load(): Promise<WsServerLike> {
     const { WebSocketServer } = await loadWs(USER)
     this.#sockets = new WebSocketServer({
-      ...place,
+      noServer: true,
       maxPayload: this.#limits.maxFrameBytes,
       perMessageDeflate: false,
       clientTracking: false,
@@ -156,43 +150,36 @@ class Served extends Closable implements ServedWebSocket {
 
   /** Waits until the port is open. */
   async listen(host: string, port: number): Promise<void> {
-    const sockets = await this.#load({ port, host })
-    const { path = "/" } = this.#options
-    this.gate.onlyPath = this.#options.path
-    await new Promise<void>((resolve, reject) => {
-      sockets.on("listening", resolve)
-      sockets.on("error", (error: Error) => {
-        this.#logger.error("The WebSocket server failed", { host, port, error })
-        reject(
-          new Error(`Cannot listen on ${host}:${port}: ${error.message}`, {
-            cause: error,
-          }),
-        )
-      })
+    const { path } = this.#options
+    const server = await createPortServer("serveWebSocket()", {})
+    this.gate.onlyPath = path
+    server.on("upgrade", this.handleUpgrade)
+    server.on("request", (_request, response) => {
+      response.writeHead(426, ["content-type", "text/plain", "content-length", "16"] as never)
+      response.end("Upgrade Required")
     })
-    sockets.on("connection", (socket: NodeWebSocketLike, request: UpgradeRequestLike) =>
-      this.#connect(socket, request),
-    )
-    const address = sockets.address() as { readonly port: number }
-    this.url = `ws://${urlHost(host)}:${address.port}${path}`
+    await openPort(server, port, host)
+    this.#port = server
+    this.url = `${portUrl(server, host, "ws")}${path ?? "/"}`
   }
 
   protected async end(): Promise<void> {
     this.gate.isClosed = true
-    this.#options.server?.off("upgrade", this.#onUpgrade)
+    this.#options.server?.off("upgrade", this.onUpgrade)
     // Pending upgrades are answered: the server is closing.
     const sockets = this.#sockets ?? (await this.#loading?.catch(() => undefined))
-    if (sockets === undefined) return
-    // Idle connections would keep the port's server from closing.
-    const { _server } = sockets as { readonly _server?: { closeAllConnections?(): void } | null }
-    const closed = new Promise<void>((resolve) => sockets.close(resolve))
+    const closed = new Promise<void>((resolve) => {
+      if (sockets === undefined) resolve()
+      else sockets.close(resolve)
+    })
     const limits = { grace: this.#options.drainMs ?? 5000, endStreams: true }
     await Promise.all([...this.#connections].map((connection) => connection.drain(limits)))
-    _server?.closeAllConnections?.()
     await closed
+    if (this.#port !== undefined) await closePort(this.#port)
   }
 
-  readonly #onUpgrade: UpgradeListener = (request, socket, head) => {
+  /** Handles upgrades of an HTTP server. */
+  readonly onUpgrade: UpgradeListener = (request, socket, head) => {
     const { path } = this.#options
     if (path === undefined || pathOf(request) === path) this.handleUpgrade(request, socket, head)
   }
@@ -200,7 +187,7 @@ class Served extends Closable implements ServedWebSocket {
   #connect(socket: NodeWebSocketLike, request: UpgradeRequestLike): void {
     const { registry, isTrusted, onConnection, errors, onError } = this.#options
     const { maxInFlight = 100, maxQueued = 1000, maxStreams = 100 } = this.#options
-    const { identity, expiresAt } = this.gate.holderOf(request) ?? {}
+    const { identity, expiresAt } = this.gate.callerOf(request) ?? {}
     const account = this.#accounts.of(identity, request)
     account.sockets++
     let isCounted = true

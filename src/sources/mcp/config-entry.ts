@@ -1,3 +1,4 @@
+import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -278,15 +279,12 @@ const NO_PLATFORM: PlatformVariables = {
   readFile: undefined,
 }
 
-/** Reads them from Node; empty on other platforms. The module names are built at run time, for bundlers. */
+/** Reads them from Node; empty on other platforms. */
 export async function platformVariables(): Promise<PlatformVariables> {
   try {
-    const modules: readonly { default: unknown }[] = await Promise.all(
-      ["process", "os", "path", "fs/promises"].map(
-        (name) => import(/* @vite-ignore */ `node:${name}`) as Promise<{ default: unknown }>,
-      ),
-    )
-    const [host, os, path, fs] = modules.map((module) => module.default) as unknown as NodeModules
+    const names = ["process", "os", "path", "fs/promises"]
+    const modules = await Promise.all(names.map((name) => nodeBuiltin(name)))
+    const [host, os, path, fs] = modules as unknown as NodeModules
     return {
       env: (name) => (Object.hasOwn(host.env, name) ? host.env[name] : undefined),
       userHome: os.homedir(),

@@ -1,30 +1,19 @@
 import { CallError } from "../../core/errors.ts"
+import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import type { FileReader } from "./load-file.ts"
 
-/** The parts of Node's modules that reading a document needs. */
-interface NodeModules {
-  readonly fs: {
-    readFile(path: string, encoding: "utf8"): Promise<string>
-    realpath(path: string): Promise<string>
-  }
-  readonly host: { cwd(): string }
+interface NodeFiles {
+  readFile(path: string, encoding: "utf8"): Promise<string>
+  realpath(path: string): Promise<string>
 }
 
-/**
- * Node's file system, loaded when it is first needed.
- *
- * The module names are built at run time: otherwise bundlers for platforms without these modules would
- * fail on code that never runs there.
- */
+/** Node's file system, loaded when it is first needed. */
 export async function platformFS(): Promise<FileReader> {
-  const load = async (name: string): Promise<unknown> =>
-    await import(/* @vite-ignore */ `node:${name}`)
-  let modules: NodeModules
+  let fs: NodeFiles
+  let host: { cwd(): string }
   try {
-    modules = {
-      fs: (await load("fs/promises")) as NodeModules["fs"],
-      host: ((await load("process")) as { default: NodeModules["host"] }).default,
-    }
+    fs = await nodeBuiltin("fs/promises")
+    host = await nodeBuiltin("process")
   } catch (cause) {
     throw new CallError(
       "UNAVAILABLE",
@@ -32,7 +21,6 @@ export async function platformFS(): Promise<FileReader> {
       { cause, retryable: false },
     )
   }
-  const { fs, host } = modules
   return {
     async readFile(path) {
       const text = await fs.readFile(path, "utf8")

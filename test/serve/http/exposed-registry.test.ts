@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { defineOperation } from "../../../src/core/define.ts"
 import type { CallSink } from "../../../src/engine/sink.ts"
 import type { AnyRegistry } from "../../../src/engine/registry.ts"
+import { exposure } from "../../../src/serve/expose.ts"
 import { ExposedRegistry } from "../../../src/serve/http/exposed-registry.ts"
 import type { CallOptions, OperationSpec } from "../../../src/core/types.ts"
 import { base, demo } from "./support.ts"
@@ -40,9 +41,10 @@ test("shows what is exposed, and nothing else", () => {
 })
 
 test("what cannot be decided is hidden", () => {
-  const registry = view(() => {
+  const include = (): never => {
     throw new Error("no idea")
-  })
+  }
+  const registry = view(exposure({ include }))
   expect(registry.list()).toEqual([])
   expect(registry.has("demo.echo")).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { decodeBody } from "../../../src/serve/body-text.ts"
-import { WebIncoming, toResponse } from "../../../src/serve/http/fetch.ts"
+import { decodeBody } from "../../../src/serve/read-body.ts"
+import { WebIncoming, toResponse } from "../../../src/serve/fetch.ts"
 import type { HTTPSink } from "../../../src/serve/exchange.ts"
 import { deferred } from "./support.ts"
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { systemClock } from "../../../src/internal/clock.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { checkListenAddress, Guard } from "../../../src/serve/http/guard.ts"
-import { answerHealth } from "../../../src/serve/http/health.ts"
+import { answerHealth } from "../../../src/serve/http/endpoints.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { admitted, incoming, LogLines, serveGuarded } from "./guarded.ts"
 

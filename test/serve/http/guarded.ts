@@ -6,7 +6,7 @@ import { systemClock } from "../../../src/internal/clock.ts"
 import { Guard } from "../../../src/serve/http/guard.ts"
 import type { GuardOptions } from "../../../src/serve/http/guard.ts"
 import type { Admitted } from "../../../src/serve/http/admission.ts"
-import { answerHealth } from "../../../src/serve/http/health.ts"
+import { answerHealth } from "../../../src/serve/http/endpoints.ts"
 import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
 
 /** Keeps log lines, so that they can be searched. */

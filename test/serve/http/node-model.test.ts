@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events"
 import { describe, expect, test } from "vitest"
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../../../src/serve/exchange.ts"
-import { answerNode } from "../../../src/serve/http/node.ts"
+import { answerNode } from "../../../src/serve/node.ts"
 import type { HTTPRequestLike } from "../../../src/serve/node-types.ts"
 
 /** A response that keeps what it is told. */
@@ -44,7 +44,7 @@ function ask(
   handle: (incoming: HTTPIncoming) => HTTPAnswer | Promise<HTTPAnswer>,
 ): Kept {
   const response = new Kept()
-  answerNode(request(given), response, handle)
+  void answerNode(request(given), response, handle)
   return response
 }
 
@@ -142,7 +142,7 @@ describe("a body that other code has read", () => {
 test("a body that is not read yet is read, whatever a parser left on the request", async () => {
   const one = request({ headers: { "content-length": "7" }, body: {} })
   let body: Promise<string | undefined> = Promise.resolve("")
-  answerNode(one, new Kept(), (incoming) => {
+  void answerNode(one, new Kept(), (incoming) => {
     body = incoming.readBody(10)
     return { status: 204, headers: {} }
   })
@@ -163,7 +163,7 @@ test("bodies are collected, refused when too long, and may be cut off", async ()
   const open = (): [HTTPRequestLike & EventEmitter, Promise<string | undefined>] => {
     const one = request({ headers: { "transfer-encoding": "chunked" } })
     let body: Promise<string | undefined> = Promise.resolve("")
-    answerNode(one, new Kept(), (incoming) => {
+    void answerNode(one, new Kept(), (incoming) => {
       body = incoming.readBody(4)
       return { status: 204, headers: {} }
     })
@@ -212,7 +212,7 @@ test("handlers that fail destroy the response", async () => {
   response.writeHead = () => {
     throw error
   }
-  answerNode(request(), response, () => Promise.resolve({ status: 200, headers: {} }))
+  void answerNode(request(), response, () => Promise.resolve({ status: 200, headers: {} }))
   await turn()
   expect([rejected.error, response.error]).toEqual([error, error])
 })
@@ -228,7 +228,7 @@ test("streams go nowhere for HEAD and for clients that have left", () => {
   const left = new Kept()
   left.destroyed = true
   let isGone = false
-  answerNode(request(), left, (incoming) => {
+  void answerNode(request(), left, (incoming) => {
     incoming.onGone(() => (isGone = true))
     return answer
   })
@@ -250,7 +250,7 @@ test("streams wait for room, or until the client leaves", async () => {
     seen.push(sink.isGone, sink.write("b"))
     await sink.drained()
   }
-  answerNode(request(), response, () => ({ status: 200, headers: {}, body: { run } }))
+  void answerNode(request(), response, () => ({ status: 200, headers: {}, body: { run } }))
   await turn()
   expect(seen).toEqual([false])
   response.emit("drain")
@@ -266,7 +266,7 @@ test("streams wait for room, or until the client leaves", async () => {
 test("a finished response reports no disconnect", () => {
   const response = new Kept()
   let isGone = false
-  answerNode(request(), response, (incoming) => {
+  void answerNode(request(), response, (incoming) => {
     incoming.onGone(() => (isGone = true))
     return { status: 204, headers: {} }
   })

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { CallError, ERROR_CODES } from "../../../src/core/errors.ts"
-import {
-  PROBLEM_TYPE,
-  declaredStatus,
-  problemAnswer,
-  statusOf,
-  toProblem,
-} from "../../../src/serve/http/problem.ts"
+import { PROBLEM_TYPE, problemAnswer, toProblem } from "../../../src/serve/http/answer.ts"
+import { declaredStatus, statusOf } from "../../../src/core/problem.ts"
 import { HTTPRefusal } from "../../../src/serve/http/context.ts"
 import type { OperationSpec } from "../../../src/core/types.ts"
 

@@ -5,7 +5,9 @@ import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import type { Logger, OperationContext, OperationRegistry } from "../../../src/index.ts"
 import { CallError, silentLogger } from "../../../src/index.ts"
-import { inTime } from "../../../src/serve/mcp/keep-alive.ts"
+import type { HTTPAnswer } from "../../../src/serve/exchange.ts"
+import { toResponse, WebIncoming } from "../../../src/serve/fetch.ts"
+import { inTime } from "../../../src/serve/mcp/long-answers.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import type { MCPServerOptions } from "../../../src/to-mcp.ts"
 import { until } from "../../http-client/server.ts"
@@ -494,12 +496,13 @@ describe("an answer that fails late", () => {
     const errors: unknown[] = []
     const note = (error: unknown): void => void errors.push(error)
     process.on("uncaughtException", note)
-    const late = new Promise<Response>((_resolve, reject) => {
+    const late = new Promise<HTTPAnswer>((_resolve, reject) => {
       setTimeout(() => reject(new Error("too late")), 40)
     })
 
-    const response = await inTime(late, 5, () => undefined)
-    await expect((response as Response).text()).rejects.toThrow("too late")
+    const incoming = new WebIncoming(new Request("http://localhost/"), undefined)
+    const response = toResponse(await inTime(late, 5, () => undefined), incoming)
+    await expect(response.text()).rejects.toThrow("The client left")
     await new Promise((resolve) => setTimeout(resolve, 50))
 
     process.off("uncaughtException", note)

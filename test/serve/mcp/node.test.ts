@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events"
 import { describe, expect, test, vi } from "vitest"
-import type { Incoming } from "../../../src/serve/mcp/incoming.ts"
-import { answerNode } from "../../../src/serve/mcp/node.ts"
+import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
+import { answerOf, requestOf } from "../../../src/serve/mcp/answers.ts"
+import { answerNode } from "../../../src/serve/node.ts"
 import type { NodeRequestLike } from "../../../src/serve/node-types.ts"
 import { rejection } from "../../support/operations.ts"
 import { waitFor } from "../../support/wait-for.ts"
@@ -34,26 +35,37 @@ class Answered extends EventEmitter {
     this.head = head
   }
 
-  write(chunk: Uint8Array): boolean {
-    this.text += new TextDecoder().decode(chunk)
+  get writableNeedDrain(): boolean {
+    return !this.hasRoom
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    this.text += typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk)
     return this.hasRoom
   }
 
-  end(): void {
+  end(text = ""): void {
+    this.text += text
     this.isEnded = true
   }
+
+  destroy(error?: Error): void {
+    throw error ?? new Error("The response was destroyed.")
+  }
 }
+
+const EVENTS = { headers: { "content-type": "text/event-stream" } }
 
 /** Answers a request with what a handler says, and tells what the handler got. */
 async function answer(
   asked: Asked,
   answered: Answered,
-  handle: (incoming: Incoming) => Promise<Response> | Response = () => new Response(null),
-): Promise<Incoming> {
-  let got: Incoming | undefined
+  handle: (incoming: HTTPIncoming) => Promise<Response> | Response = () => new Response(null),
+): Promise<HTTPIncoming> {
+  let got: HTTPIncoming | undefined
   await answerNode(asked, answered, async (incoming) => {
     got = incoming
-    return await handle(incoming)
+    return await answerOf(await handle(incoming))
   })
   if (got === undefined) throw new Error("The handler was not called.")
   return got
@@ -62,18 +74,30 @@ async function answer(
 describe("a request of Node", () => {
   test("is handed on with its method, its path and its headers", async () => {
     const headers = { ":path": "/x", accept: "a", "x-many": ["1", "2"], "x-none": undefined }
-    const asked = new Asked({ headers, method: "post", url: "/mcp?a=1" })
+    const asked = new Asked({ headers, method: "DELETE", url: "/mcp?a=1" })
 
     const incoming = await answer(asked, new Answered())
+    const request = requestOf(incoming, new AbortController().signal)
 
-    expect(incoming).toMatchObject({ method: "POST", url: "http://localhost/mcp?a=1", like: asked })
-    expect(Object.fromEntries(incoming.headers)).toEqual({ accept: "a", "x-many": "1, 2" })
-    expect(asked.resume).toHaveBeenCalledOnce()
+    expect(incoming.like).toBe(asked)
+    expect(request).toMatchObject({ method: "DELETE", url: "http://localhost/mcp?a=1" })
+    expect(Object.fromEntries(request.headers)).toEqual({ accept: "a", "x-many": "1, 2" })
+  })
+
+  test("is handed on without its credentials", async () => {
+    const headers = { authorization: "Bearer a", cookie: "b=c", "proxy-authorization": "Basic d" }
+    const incoming = await answer(new Asked({ headers, method: "POST" }), new Answered())
+    const request = requestOf(incoming, new AbortController().signal)
+
+    expect(Object.fromEntries(request.headers)).toEqual({
+      accept: "application/json, text/event-stream",
+    })
   })
 
   test.each([undefined, "*", "evil.example:443"])("to %s is one to the root", async (url) => {
     const incoming = await answer(new Asked({ url }), new Answered())
-    expect(incoming).toMatchObject({ method: "GET", url: "http://localhost/" })
+    const request = requestOf(incoming, new AbortController().signal)
+    expect(request).toMatchObject({ method: "GET", url: "http://localhost/" })
   })
 })
 
@@ -123,17 +147,28 @@ describe("an answer", () => {
     const answered = new Answered()
     await answer(new Asked(), answered, () => new Response("text", { status: 201 }))
 
-    expect(answered.head).toEqual([201, { "content-type": "text/plain;charset=UTF-8" }])
+    const headers = ["content-type", "text/plain;charset=UTF-8", "content-length", "4"]
+    expect(answered.head).toEqual([201, headers])
     expect(answered).toMatchObject({ text: "text", isEnded: true })
-    expect(answered.flushHeaders).toHaveBeenCalledOnce()
+    expect(answered.flushHeaders).not.toHaveBeenCalled()
     expect(answered.eventNames()).toEqual([])
+  })
+
+  test("of events is written with its head at once", async () => {
+    const answered = new Answered()
+    await answer(new Asked(), answered, () => new Response("data: 1\n\n", EVENTS))
+
+    expect(answered.head).toEqual([200, ["content-type", "text/event-stream"]])
+    expect(answered).toMatchObject({ text: "data: 1\n\n", isEnded: true })
+    expect(answered.flushHeaders).toHaveBeenCalledOnce()
   })
 
   test("without a body ends with its head", async () => {
     const answered = new Answered()
     await answer(new Asked(), answered, () => new Response(null, { status: 202 }))
 
-    expect(answered).toMatchObject({ head: [202, {}], text: "", isEnded: true })
+    const head = [202, ["content-length", "0"]]
+    expect(answered).toMatchObject({ head, text: "", isEnded: true })
     expect(answered.flushHeaders).not.toHaveBeenCalled()
   })
 
@@ -141,10 +176,13 @@ describe("an answer", () => {
     const cancelled = vi.fn()
     for (const body of [new ReadableStream({ cancel: cancelled }), null]) {
       const answered = new Answered()
-      await answer(new Asked(), answered, ({ signal }) => {
+      const onLeave = vi.fn()
+      await answer(new Asked(), answered, (incoming) => {
+        incoming.onGone(onLeave)
+        answered.destroyed = true
         answered.emit("close")
-        expect(signal.aborted).toBe(true)
-        return new Response(body)
+        expect(onLeave).toHaveBeenCalledOnce()
+        return new Response(body, EVENTS)
       })
       expect(answered.head).toEqual([])
     }
@@ -153,12 +191,14 @@ describe("an answer", () => {
 
   test("that was finished is not taken for one that was left", async () => {
     const answered = new Answered()
-    const { signal } = await answer(new Asked(), answered, () => {
+    const onLeave = vi.fn()
+    await answer(new Asked(), answered, (incoming) => {
+      incoming.onGone(onLeave)
       answered.writableFinished = true
       answered.emit("close")
       return new Response(null)
     })
-    expect(signal.aborted).toBe(false)
+    expect(onLeave).not.toHaveBeenCalled()
   })
 
   test("waits for room", async () => {
@@ -174,7 +214,7 @@ describe("an answer", () => {
       },
       { highWaterMark: 0 },
     )
-    const done = answer(new Asked(), answered, () => new Response(body))
+    const done = answer(new Asked(), answered, () => new Response(body, EVENTS))
 
     await waitFor(() => expect(answered.listenerCount("drain")).toBe(1))
     expect(answered.text).toBe("0")
@@ -183,7 +223,7 @@ describe("an answer", () => {
     await done
 
     expect(answered).toMatchObject({ text: "01", isEnded: true })
-    expect(answered.eventNames()).toEqual([])
+    expect(answered.listenerCount("drain")).toBe(0)
   })
 
   test("ends with whoever leaves, whether there was no room or nothing to say", async () => {
@@ -195,7 +235,7 @@ describe("an answer", () => {
         start: (controller) => controller.enqueue(new TextEncoder().encode("first")),
         cancel: cancelled,
       })
-      const done = answer(new Asked(), answered, () => new Response(body))
+      const done = answer(new Asked(), answered, () => new Response(body, EVENTS))
       await waitFor(() => expect(answered.text).toBe("first"))
 
       answered.emit("close")
@@ -203,7 +243,7 @@ describe("an answer", () => {
 
       expect(answered.isEnded).toBe(true)
       expect(cancelled).toHaveBeenCalledOnce()
-      expect(answered.eventNames()).toEqual([])
+      expect(answered.listenerCount("drain")).toBe(0)
     }
   })
 })

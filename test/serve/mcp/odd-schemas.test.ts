@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/core/errors.ts"
 import { OperationRegistry } from "../../../src/engine/registry.ts"
-import { Authenticator } from "../../../src/serve/mcp/auth.ts"
+import { Authenticator, identityGiven } from "../../../src/serve/mcp/auth.ts"
+import type { GivenCaller } from "../../../src/serve/mcp/auth.ts"
+import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
 import { errorText } from "../../../src/serve/mcp/tool-errors.ts"
-import { flattened } from "../../../src/serve/mcp/flatten.ts"
+import { flattened, portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
-import { describeNamespaces } from "../../../src/serve/mcp/instructions.ts"
-import { TextAnswer } from "../../../src/serve/mcp/answers.ts"
-import { portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
+import { describeNamespaces } from "../../../src/serve/mcp/to-mcp.ts"
+import { Refusal } from "../../../src/serve/mcp/answers.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "../../../src/serve/mcp/questions.ts"
 import { headed } from "./support/clients.ts"
 
@@ -245,13 +246,22 @@ describe("questions in the words of MCP", () => {
 })
 
 describe("the door", () => {
-  const request = { headers: {}, url: "/" } as never
+  const incoming = { like: { headers: { host: "localhost" }, url: "/" } } as unknown as HTTPIncoming
+
+  /** Whom a door admits, or what it answers instead. */
+  async function admit(door: Authenticator, caller?: GivenCaller): Promise<unknown> {
+    try {
+      return await door.admit({ ...incoming, identity: identityGiven(caller) })
+    } catch (error) {
+      if (error instanceof Refusal) return error.answer
+      throw error
+    }
+  }
 
   test("an anonymous caller lacks required scopes", async () => {
     const door = new Authenticator({ requiredScopes: ["a", "b"] }, SILENT)
-    const answer = await door.admit(request, undefined)
+    const answer = await admit(door)
 
-    expect(answer).toBeInstanceOf(TextAnswer)
     expect(answer).toMatchObject({
       status: 403,
       headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="a b"` },
@@ -263,9 +273,10 @@ describe("the door", () => {
     const door = new Authenticator({ resourceMetadata: metadata }, SILENT)
     const path = "/.well-known/oauth-protected-resource"
 
-    expect(JSON.parse(door.metadata("GET", path)?.body ?? "")).toEqual(metadata)
-    expect(door.metadata("POST", path)?.status).toBe(405)
-    expect(door.metadata("GET", `${path}/mcp`)).toBeUndefined()
+    const { body } = door.metadata({ method: "GET", path }) ?? {}
+    expect(JSON.parse(body as string)).toEqual(metadata)
+    expect(door.metadata({ method: "POST", path })?.status).toBe(405)
+    expect(door.metadata({ method: "GET", path: `${path}/mcp` })).toBeUndefined()
     const wrong = { resource: "no address", authorization_servers: [] }
     expect(() => new Authenticator({ resourceMetadata: wrong }, SILENT)).toThrow(TypeError)
   })
@@ -277,7 +288,7 @@ describe("the door", () => {
       throw "broken" as unknown
     }
     const door = new Authenticator({ authenticate }, logger)
-    const answer = await door.admit(request, undefined)
+    const answer = await admit(door)
 
     expect(answer).toMatchObject({ status: 401 })
     expect(told).toEqual([{ status: 401, reason: "broken" }])
@@ -287,13 +298,13 @@ describe("the door", () => {
     const door = new Authenticator({}, SILENT)
     const authInfo = { clientId: "client", scopes: ["a"] }
 
-    expect(await door.admit(request, { authInfo })).toEqual({
+    expect(await admit(door, { authInfo })).toEqual({
       identity: { id: "client", scopes: ["a"] },
     })
-    expect(await door.admit(request, { authInfo: { ...authInfo, extra: { sub: "me" } } })).toEqual({
+    expect(await admit(door, { authInfo: { ...authInfo, extra: { sub: "me" } } })).toEqual({
       identity: { id: "me", scopes: ["a"] },
     })
-    expect(await door.admit(request, {})).toEqual({ identity: undefined })
+    expect(await admit(door, {})).toEqual({ identity: undefined })
   })
 })
 

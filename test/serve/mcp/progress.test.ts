@@ -1,6 +1,6 @@
 // @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { ProgressSender } from "../../../src/serve/mcp/progress.ts"
+import { ProgressSender } from "../../../src/serve/mcp/reports.ts"
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream"
 import { describe, expect, test, vi } from "vitest"
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import type { SDKTransport } from "../../../src/serve/mcp/sdk.ts"
-import { exactInput } from "../../../src/serve/mcp/stdin.ts"
+import { exactInput } from "../../../src/serve/mcp/stdio.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
 interface Ends {

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { RESERVED_NAMES, assignNames, isLegalName } from "../../../src/serve/mcp/names.ts"
-import type { Nameable, Naming } from "../../../src/serve/mcp/names.ts"
+import { RESERVED_NAMES, assignNames, isLegalName } from "../../../src/serve/mcp/listing.ts"
+import type { Nameable, Naming } from "../../../src/serve/mcp/listing.ts"
 import { operation } from "../../support/operations.ts"
 import { allTools, caller, surfaceOf } from "./surface-support.ts"
 

@@ -3,7 +3,7 @@ import type { AnyOperation, Identity, RegistryOptions } from "../../../src/index
 import type { MCPEra, MCPToolDefinition } from "../../../src/mcp/model.ts"
 import type { SurfaceCall, SurfaceResult } from "../../../src/serve/mcp/model.ts"
 import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
-import type { SurfaceOptions } from "../../../src/serve/mcp/surface.ts"
+import type { SurfaceOptions } from "../../../src/serve/mcp/options.ts"
 import { quietRegistry } from "../../support/operations.ts"
 
 /** A surface over these operations that keeps its log to itself. */

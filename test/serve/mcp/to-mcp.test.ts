@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
 import { toMCP } from "../../../src/serve/mcp/to-mcp.ts"
-import type { MCPServerOptions } from "../../../src/serve/mcp/to-mcp.ts"
+import type { MCPServerOptions } from "../../../src/serve/mcp/options.ts"
 import { greet, quietRegistry } from "../../support/operations.ts"
 
 const URL_HERE = "http://localhost/mcp"

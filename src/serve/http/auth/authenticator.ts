@@ -1,11 +1,10 @@
+import type { Identity } from "../../../core/types.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import type { Authenticate } from "../../authenticate.ts"
-import type { Authenticated } from "../../authenticated.ts"
-import { readCredential } from "../../upgrade.ts"
-import type { UpgradeRequestLike } from "../../upgrade.ts"
-import { ApiKeys } from "./api-keys.ts"
+import { sha256Hex } from "../../../internal/sha256.ts"
+import { isIdentity, type Authenticate, type Authenticated } from "../../authenticate.ts"
+import { readCredential, type UpgradeRequestLike } from "../../upgrade.ts"
 import { JwtVerifier } from "./jwt.ts"
-import type { AuthOptions } from "./options.ts"
+import type { ApiKey, AuthOptions, NamedApiKey } from "./options.ts"
 
 type Result = Authenticated | null | undefined
 
@@ -63,4 +62,78 @@ async function findOrAsk(
 
 function isTokenLike(bearer: string | undefined): bearer is string {
   return bearer !== undefined && bearer.split(".", 4).length === 3
+}
+
+const MIN_KEY = 16
+const MAX_KEY = 4096
+
+/**
+ * The hash of a key for a configuration.
+ *
+ * It is fast to compute, so a key has to be random: 32 random bytes cannot be guessed, words can.
+ */
+export function hashApiKey(key: string): string {
+  if (typeof key !== "string" || key.length < MIN_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+    throw new TypeError(
+      `hashApiKey(key): key must be at least ${MIN_KEY} visible ASCII characters without spaces, ` +
+        'such as crypto.randomBytes(32).toString("base64url").',
+    )
+  }
+  return sha256Hex(key)
+}
+
+/**
+ * Finds identities by keys.
+ *
+ * Keys are looked up by hash: the time this takes depends on hashes, which callers cannot choose,
+ * and reveals nothing about keys.
+ */
+class ApiKeys {
+  readonly #identities = new Map<string, Identity>()
+  /** Cache of accepted keys, bounded by their number: hashing costs as much as a small request. */
+  readonly #accepted = new Map<string, Identity>()
+
+  constructor(keys: readonly (ApiKey | NamedApiKey)[]) {
+    if (!Array.isArray(keys) || keys.length === 0) {
+      throw new TypeError("auth.apiKeys must list at least one { hash, identity }.")
+    }
+    for (const [index, entry] of keys.entries()) {
+      this.#add(index, (entry ?? {}) as Partial<ApiKey & NamedApiKey>)
+    }
+  }
+
+  find(key: string): Identity | undefined {
+    if (key === "" || key.length > MAX_KEY) return undefined
+    const accepted = this.#accepted.get(key)
+    if (accepted !== undefined) return accepted
+    const identity = this.#identities.get(sha256Hex(key))
+    if (identity !== undefined) this.#accepted.set(key, identity)
+    return identity
+  }
+
+  // The entry is never shown: the value in place of the hash may be the key itself.
+  #add(index: number, entry: Partial<ApiKey & NamedApiKey>): void {
+    const { hash, id, scopes } = entry
+    const identity = entry.identity ?? (id === undefined ? undefined : { id, scopes: scopes ?? [] })
+    if (typeof hash !== "string" || !/^[0-9a-f]{64}$/i.test(hash)) {
+      throw new TypeError(
+        `auth.apiKeys[${index}].hash must be 64 hexadecimal digits: what "operations hash-key" or hashApiKey(key) gives.`,
+      )
+    }
+    if (!isIdentity(identity)) {
+      throw new TypeError(`auth.apiKeys[${index}].identity must be { id, scopes }.`)
+    }
+    if (entry.identity !== undefined && (id !== undefined || scopes !== undefined)) {
+      throw new TypeError(
+        `auth.apiKeys[${index}]: give either identity, or id and scopes in short; not both.`,
+      )
+    }
+    const digest = hash.toLowerCase()
+    if (this.#identities.has(digest)) {
+      throw new TypeError(
+        `auth.apiKeys[${index}].hash appears twice: give each caller its own key.`,
+      )
+    }
+    this.#identities.set(digest, identity)
+  }
 }

@@ -1,6 +1,5 @@
 import type { JwkLike } from "../../../internal/jose-keys.ts"
-import { IDENTITY } from "../../../internal/options.ts"
-import type { OptionsSchema } from "../../../internal/options.ts"
+import { IDENTITY, type OptionsSchema } from "../../../internal/options.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { Authenticate } from "../../authenticate.ts"
 

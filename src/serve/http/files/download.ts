@@ -1,11 +1,9 @@
 import { parseMediaType } from "../../../http-client/media-type.ts"
 import { contentDisposition, fileNameOf } from "../../../internal/file-names.ts"
-import { isFileLike } from "../../../schema/files.ts"
-import type { FileLike } from "../../../schema/files.ts"
+import { isFileLike, type FileLike } from "../../../schema/files.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
+import type { Logger } from "../../../internal/logger.ts"
 import type { HTTPAnswer, HTTPSink } from "../../exchange.ts"
-import { COMMON_HEADERS } from "../context.ts"
-import type { HTTPContext } from "../http-context.ts"
 
 /** Types that browsers show without running anything; all others are saved, as is PDF, which a sandbox blocks. */
 const SHOWN =
@@ -15,10 +13,10 @@ const UNKNOWN = { essence: "application/octet-stream", parameters: new Map<strin
 
 /** The answer with a result that is a file or bytes; `undefined` for other results. */
 export function fileAnswer(
-  context: HTTPContext,
   { data, meta }: ResponseEnvelope,
   mediaType: string | undefined,
-  extra?: Readonly<Record<string, string>>,
+  logger: Logger,
+  extra: Readonly<Record<string, string>>,
 ): HTTPAnswer | undefined {
   const isFile = isFileLike(data)
   const bytes = bytesOf(data)
@@ -30,7 +28,7 @@ export function fileAnswer(
     : meta.source === "http"
       ? fileNameOf(meta.headers["content-disposition"])
       : undefined
-  const headers = { ...fileHeaders(own || sent || mediaType, name), ...extra }
+  const headers = { ...extra, ...fileHeaders(own || sent || mediaType, name) }
   if (bytes !== undefined) return { status: 200, headers, body: bytes }
   const file = data as FileLike
   const { size } = file
@@ -38,7 +36,7 @@ export function fileAnswer(
   return {
     status: 200,
     headers: { ...headers, ...length },
-    body: { run: (sink) => sendFile(file, context, sink) },
+    body: { run: (sink) => sendFile(file, logger, sink) },
   }
 }
 
@@ -51,7 +49,6 @@ function fileHeaders(type: string | undefined, name: string | undefined): Record
   const { essence, parameters } = parseMediaType((type ?? "").slice(0, 255)) ?? UNKNOWN
   const charset = parameters.get("charset") ?? ""
   return {
-    ...COMMON_HEADERS,
     // Written anew: browsers take the last of several types in the text that was sent.
     "content-type": /^[\w.:+-]+$/.test(charset) ? `${essence}; charset=${charset}` : essence,
     "content-disposition": contentDisposition(SHOWN.test(essence) ? "inline" : "attachment", name),
@@ -59,7 +56,7 @@ function fileHeaders(type: string | undefined, name: string | undefined): Record
 }
 
 /** Sends a file as the body of an answer: a chunk is read when the connection has room for it. */
-async function sendFile(file: FileLike, { logger }: HTTPContext, sink: HTTPSink): Promise<void> {
+async function sendFile(file: FileLike, logger: Logger, sink: HTTPSink): Promise<void> {
   const { size } = file
   let left = size ?? Number.POSITIVE_INFINITY
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined

@@ -1,6 +1,5 @@
 import { dispositionParameters, safeFileName } from "../../../internal/file-names.ts"
-import { refusal } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
+import { refusal, type CallError } from "../../../core/errors.ts"
 
 /** Headers of a part are short: a name, a file name, a type. */
 const MAX_HEAD = 16 * 1024

@@ -5,19 +5,15 @@ import { fileNameOf } from "../../../internal/file-names.ts"
 import { joinBytes, toFile } from "../../../schema/files.ts"
 import { toBase64 } from "../../../internal/base64.ts"
 import { isRecord } from "../../../internal/guards.ts"
-import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { JsonSchema } from "../../../schema/json.ts"
-import { fileFieldsOf } from "../../../schema/file-fields.ts"
-import type { FileField, FileFields } from "../../../schema/file-fields.ts"
-import { decodeBody } from "../../body-text.ts"
+import { getOwn, setOwn, type JsonSchema } from "../../../schema/json.ts"
+import { fileFieldsOf, type FileField, type FileFields } from "../../../schema/file-fields.ts"
+import { decodeBody } from "../../read-body.ts"
 import type { HTTPIncoming } from "../../exchange.ts"
-import { HTTPRefusal, tooLong } from "../context.ts"
+import { badRequest, HTTPRefusal, tooLong } from "../context.ts"
 import type { HTTPContext } from "../http-context.ts"
-import { isJsonBody } from "../media.ts"
+import { isJsonBody } from "../../negotiate.ts"
 import { readFormInput, readQueryInput } from "../query-input.ts"
-import { LimitedReader } from "./limited-reader.ts"
-import { boundaryOf, malformed, MultipartReader } from "./multipart.ts"
-import type { ByteReader, Part } from "./multipart.ts"
+import { boundaryOf, malformed, MultipartReader, type ByteReader, type Part } from "./multipart.ts"
 
 /**
  * The input in the body of a request: JSON, a form with files, or one file.
@@ -182,11 +178,7 @@ function isJsonPart({ type }: Part): boolean {
 }
 
 function notAFile(name: string): HTTPRefusal {
-  return new HTTPRefusal(
-    400,
-    "VALIDATION_ERROR",
-    `${JSON.stringify(name.slice(0, 100))} is not a file of this operation.`,
-  )
+  return badRequest(`${JSON.stringify(name.slice(0, 100))} is not a file of this operation.`)
 }
 
 /** The refusal of a body of another type. */
@@ -199,4 +191,33 @@ function unsupported(fields: FileFields | undefined): HTTPRefusal {
     "VALIDATION_ERROR",
     `Send the body as content-type: ${ways.join(", or ")}.`,
   )
+}
+
+/** Reads the body of a request up to a limit. Throws a refusal when it is longer. */
+class LimitedReader implements ByteReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #max: number
+  #left: number
+
+  constructor(incoming: HTTPIncoming, max: number) {
+    if (Number(incoming.header("content-length")) > max) throw tooLong(max)
+    if (incoming.openBody === undefined) {
+      throw new HTTPRefusal(415, "VALIDATION_ERROR", "This server takes bodies as JSON only.")
+    }
+    this.#reader = incoming.openBody().getReader()
+    this.#max = max
+    this.#left = max
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    const { value } = await this.#reader.read()
+    this.#left -= value?.byteLength ?? 0
+    if (this.#left >= 0) return value
+    this.cancel()
+    throw tooLong(this.#max)
+  }
+
+  cancel(): void {
+    this.#reader.cancel().catch(() => undefined)
+  }
 }

@@ -2,11 +2,10 @@ import { checkAccess } from "../../../core/access.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import type { DocumentOptions, JsonObject, OpenAPIObject, Steps } from "./model.ts"
-import { pathItemOf, tagsOf } from "./operation.ts"
+import { pathItemOf, tagsOf, securityRequirements, securitySchemes } from "./operation.ts"
 import type { OperationWriter } from "./operation.ts"
 import { SchemaPool } from "./schema-pool.ts"
 import { PROBLEM_SCHEMA, sharedResponses } from "./problems.ts"
-import { securityRequirements, securitySchemes } from "./security.ts"
 
 const VERSIONS = { "3.1": "3.1.1", "3.2": "3.2.0" } as const
 

@@ -5,17 +5,16 @@ import {
   SUNSET_EXTENSION,
   UNTAGGED_EXTENSION,
 } from "../../../core/openapi-marks.ts"
-import { isNoValue } from "../../../schema/json.ts"
-import type { JsonSchema } from "../../../schema/json.ts"
-import type { OperationSpec } from "../../../core/types.ts"
-import { mayBeVoid, hasContent } from "../../../schema/read/plain-schema.ts"
-import { isShowable, namedExamples } from "./examples.ts"
-import { fileContent, fileResult, sentFiles, writtenSchema } from "./files.ts"
-import type { DocumentSecurity, JsonObject } from "./model.ts"
+import { isNoValue, type JsonSchema } from "../../../schema/json.ts"
+import type { AccessControl, OperationSpec } from "../../../core/types.ts"
+import { FILE_MARK } from "../../../schema/files.ts"
+import { fileFieldsOf, withBase64 } from "../../../schema/file-fields.ts"
+import type { FileField, FileFields } from "../../../schema/file-fields.ts"
+import { hasContent, mapSchemas, mayBeVoid } from "../../../schema/read/plain-schema.ts"
+import { isShowable, namedExamples, type DocumentSecurity, type JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
 import type { SchemaPool } from "./schema-pool.ts"
 import { failureResponses } from "./problems.ts"
-import { operationSecurity } from "./security.ts"
 
 /** Shared state of writing the operations of a document. */
 export interface OperationWriter {
@@ -105,7 +104,7 @@ function successResponses(id: string, spec: OperationSpec, writer: OperationWrit
   const nothing = { "204": { description: "It worked; there is no result." } }
   if (isNoValue(schema)) return nothing
   const type = file === undefined ? "application/json" : file.mediaType
-  const content = { [type ?? "application/octet-stream"]: { schema: add() } }
+  const content = { [type ?? ANY_BYTES]: { schema: add() } }
   return {
     "200": { description: "The result.", content },
     ...(mayBeVoid(schema) && nothing),
@@ -122,4 +121,82 @@ function eventOf(item: JsonObject): JsonObject {
     },
     required: ["data"],
   }
+}
+
+const ANY_BYTES = "application/octet-stream"
+
+/** The files of an input that is sent as a form or a file; base64 text alone is sent as JSON. */
+function sentFiles(schema: JsonSchema): FileFields | undefined {
+  const fields = fileFieldsOf(schema)
+  if (fields === undefined || fields.inside || fields.whole?.kind === "text") return undefined
+  const isSent = fields.whole ?? [...fields.properties.values()].find(isSentAsFile)
+  return isSent === undefined ? undefined : fields
+}
+
+/** The content of a body with files: a form, or the file itself. */
+function fileContent(
+  { whole, properties }: FileFields,
+  schema: JsonObject,
+  extra: JsonObject | undefined,
+): JsonObject {
+  if (whole !== undefined) return { [whole.mediaType ?? ANY_BYTES]: { schema } }
+  const typed = [...properties].flatMap(([name, { mediaType }]) =>
+    mediaType === undefined ? [] : [[name, { contentType: mediaType }] as const],
+  )
+  const encoding = typed.length === 0 ? undefined : { encoding: Object.fromEntries(typed) }
+  return { "multipart/form-data": { schema, ...encoding, ...extra } }
+}
+
+/** The file that a result is. */
+function fileResult(schema: JsonSchema): FileField | undefined {
+  const whole = fileFieldsOf(schema)?.whole
+  return whole !== undefined && isSentAsFile(whole) ? whole : undefined
+}
+
+/** The schema of a body with files: what is binary is `type: string` here, as tools expect, and base64 text in JSON. */
+function writtenSchema(schema: JsonSchema, isJson: boolean): JsonSchema {
+  // Most schemas have no files, and are shared by many operations.
+  if (withBase64(schema) === schema) return schema
+  return mapSchemas(schema, (node) => {
+    const isBinary = node[FILE_MARK] !== undefined || node["format"] === "binary"
+    if (!isBinary || node["type"] !== undefined) return node
+    const { contentEncoding: _, ...rest } = node
+    return { type: "string", ...rest, ...(isJson && { contentEncoding: "base64" }) }
+  })
+}
+
+function isSentAsFile({ kind }: FileField): boolean {
+  return kind !== "text"
+}
+
+const SCHEMES: Readonly<Record<DocumentSecurity, JsonObject>> = {
+  bearer: { type: "http", scheme: "bearer" },
+  jwt: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+}
+
+/** The security schemes of a document, by name. */
+export function securitySchemes(security: readonly DocumentSecurity[]): JsonObject {
+  return Object.fromEntries(security.map((name) => [name, { ...SCHEMES[name] }]))
+}
+
+/** Security requirements: any one of the schemes, with all of the scopes. */
+export function securityRequirements(
+  security: readonly DocumentSecurity[],
+  scopes: readonly string[] = [],
+): JsonObject[] {
+  return security.map((name) => ({ [name]: [...scopes] }))
+}
+
+/** The security alternatives of an operation; `undefined` when the default applies. */
+function operationSecurity(
+  security: readonly DocumentSecurity[],
+  { requiredScopes, requiredScopesAny }: AccessControl,
+): JsonObject[] | undefined {
+  const any = requiredScopesAny ?? []
+  if (security.length === 0 || (requiredScopes.length === 0 && any.length === 0)) return undefined
+  if (any.length === 0) return securityRequirements(security, requiredScopes)
+  return any.flatMap((scope) =>
+    securityRequirements(security, [...new Set([...requiredScopes, scope])]),
+  )
 }

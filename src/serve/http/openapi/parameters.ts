@@ -1,11 +1,8 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { getOwn, isNoValue } from "../../../schema/json.ts"
-import type { JsonSchema } from "../../../schema/json.ts"
+import { getOwn, isNoValue, type JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
-import { queryForm } from "../query-input.ts"
-import type { QueryParameter } from "../query-input.ts"
-import { isShowable, namedExamples } from "./examples.ts"
-import type { JsonObject } from "./model.ts"
+import { queryForm, type QueryParameter } from "../query-input.ts"
+import { isShowable, namedExamples, type JsonObject } from "./model.ts"
 import type { SchemaPool } from "./schema-pool.ts"
 
 /** Keywords of an object that parameters can express; others would be lost. */

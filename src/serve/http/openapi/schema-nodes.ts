@@ -1,11 +1,9 @@
 import { definitionsOf, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
 import { isRecord } from "../../../internal/guards.ts"
-import { setOwn } from "../../../schema/json.ts"
-import type { JsonSchema } from "../../../schema/json.ts"
+import { setOwn, type JsonSchema } from "../../../schema/json.ts"
 import { Links } from "../../../schema/refs.ts"
 import { mapSchemas, plainSchema } from "../../../schema/read/plain-schema.ts"
-import { isShowable } from "./examples.ts"
-import type { SchemaRole } from "./model.ts"
+import { isShowable, type SchemaRole } from "./model.ts"
 
 /** A schema that others refer to; its own references are tokens. */
 export interface SchemaNode {

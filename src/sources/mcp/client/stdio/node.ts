@@ -1,3 +1,4 @@
+import { nodeBuiltin } from "../../../../internal/node-builtin.ts"
 import { CallError } from "../../../../core/errors.ts"
 
 /** The writable end of a pipe. */
@@ -55,25 +56,15 @@ export interface NodeLike {
   readFile(path: string, encoding: "utf8"): Promise<string>
 }
 
-/**
- * Node's modules, loaded when they are first needed.
- *
- * The module names are built at run time: otherwise bundlers for platforms without these modules would
- * fail on code that never runs there.
- */
+/** Node's modules, loaded when they are first needed. */
 export async function loadNode(user: string): Promise<NodeLike> {
-  const load = async (name: string): Promise<unknown> =>
-    await import(/* @vite-ignore */ `node:${name}`)
   try {
-    const [host, children, files] = await Promise.all([
-      load("process"),
-      load("child_process"),
-      load("fs/promises"),
+    const [host, { spawn, spawnSync }, { stat, readdir, readFile }] = await Promise.all([
+      nodeBuiltin<NodeLike["host"]>("process"),
+      nodeBuiltin<Pick<NodeLike, "spawn" | "spawnSync">>("child_process"),
+      nodeBuiltin<Pick<NodeLike, "stat" | "readdir" | "readFile">>("fs/promises"),
     ])
-    const { spawn, spawnSync } = children as Pick<NodeLike, "spawn" | "spawnSync">
-    const { stat, readdir, readFile } = files as Pick<NodeLike, "stat" | "readdir" | "readFile">
-    const { default: platform } = host as { default: NodeLike["host"] }
-    return { host: platform, spawn, spawnSync, stat, readdir, readFile }
+    return { host, spawn, spawnSync, stat, readdir, readFile }
   } catch (cause) {
     throw new CallError(
       "UNAVAILABLE",

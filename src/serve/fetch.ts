@@ -1,12 +1,9 @@
-import type { Authenticated } from "../authenticated.ts"
-import { openWebBody, readWebBody } from "../read-body.ts"
-import type { RequestSlot } from "../read-body.ts"
-import type { UpgradeRequestLike } from "../upgrade.ts"
-import { NULL_SINK, isStream } from "./answer.ts"
-import { Leaving } from "../disconnect.ts"
-import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "../exchange.ts"
-import type { MountPaths } from "./mount-path.ts"
-import { requestIdFor } from "./call-options.ts"
+import type { Authenticated } from "./authenticate.ts"
+import { isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPSink, HTTPStream } from "./exchange.ts"
+import type { MountPaths } from "./http/mount-path.ts"
+import { openWebBody, readWebBody, type RequestSlot } from "./read-body.ts"
+import type { UpgradeRequestLike } from "./upgrade.ts"
 
 /** An `HTTPIncoming` for a web request. */
 export class WebIncoming implements HTTPIncoming {
@@ -127,4 +124,31 @@ function readable(stream: HTTPStream, leaving: Leaving): ReadableStream<Uint8Arr
     },
     { highWaterMark: 64 * 1024, size: (chunk) => chunk?.byteLength ?? 0 },
   )
+}
+
+/** The answer that a web response is; its body is not read before it is sent. */
+export function answerFrom(response: Response): HTTPAnswer {
+  const { status, body } = response
+  const headers = Object.fromEntries(response.headers)
+  if ("set-cookie" in headers) headers["set-cookie"] = response.headers.getSetCookie().join("\n")
+  if (body === null) return { status, headers }
+  return { status, headers, body: { run: (sink) => pump(body, sink) } }
+}
+
+/** Writes a body until it ends or the client leaves. Never rejects. */
+async function pump(body: ReadableStream<Uint8Array>, sink: HTTPSink): Promise<void> {
+  const reader = body.getReader()
+  const stop = sink.onGone(() => void reader.cancel().catch(() => undefined))
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done || sink.isGone) break
+      if (!sink.write(value)) await sink.drained()
+    }
+  } catch {
+    // The rest is missing, as the client should see.
+    sink.cut?.()
+  } finally {
+    stop()
+  }
 }

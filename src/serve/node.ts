@@ -1,48 +1,31 @@
-import type { Identity } from "../../core/types.ts"
-import { readNodeBody } from "../read-body.ts"
-import { openNodeBody } from "../open-body.ts"
-import type { RequestSlot } from "../read-body.ts"
-import { byteLength } from "../text-size.ts"
-import { NULL_SINK, isStream } from "./answer.ts"
-import { Leaving, drained } from "../disconnect.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "../exchange.ts"
-import type { MountPaths } from "./mount-path.ts"
-import { requestIdFor } from "./call-options.ts"
-import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
+import type { Identity } from "../core/types.ts"
+import { isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink } from "./exchange.ts"
+import type { MountPaths } from "./http/mount-path.ts"
+import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
+import { openNodeBody, readNodeBody, byteLength, type RequestSlot } from "./read-body.ts"
 
 /**
  * Answers a Node request with Node's own objects. `paths` resolves its path, and `body` is what a
- * framework has parsed.
+ * framework has parsed. Resolves when all was written, if that is not at once; never throws or rejects.
  */
 export function answerNode(
-  request: HTTPRequestLike,
-  response: HTTPResponseLike,
+  request: NodeRequestLike,
+  response: NodeResponseLike,
   handle: HTTPHandler,
   paths?: MountPaths,
   body?: unknown,
-): void {
+): Promise<void> | undefined {
   const incoming = new NodeIncoming(request, response, paths, body)
+  // Only foreign mounts answer with headers that Node rejects.
+  const fail = (error: unknown): void => void response.destroy(error as Error)
   try {
     const answer = handle(incoming)
-    if (!(answer instanceof Promise)) send(answer, incoming, response)
-    else {
-      answer.then(
-        (settled) => trySend(settled, incoming, response),
-        (error: unknown) => response.destroy(error as Error),
-      )
-    }
+    if (!(answer instanceof Promise)) return send(answer, incoming, response)
+    return answer.then((settled) => send(settled, incoming, response)).catch(fail)
   } catch (error) {
-    response.destroy(error as Error)
-  }
-}
-
-// Only foreign mounts answer with headers that Node rejects.
-
-function trySend(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
-  try {
-    send(answer, incoming, response)
-  } catch (error) {
-    response.destroy(error as Error)
+    fail(error)
+    return undefined
   }
 }
 
@@ -51,17 +34,17 @@ class NodeIncoming implements HTTPIncoming {
   readonly path: string
   readonly mountPath: string
   readonly query: string
-  readonly like: HTTPRequestLike
+  readonly like: NodeRequestLike
   readonly identity: Identity | null | undefined = undefined
   slot: RequestSlot | undefined = undefined
-  readonly #response: HTTPResponseLike
+  readonly #response: NodeResponseLike
   readonly #body: unknown
   #leaving: Leaving | undefined
   #requestId: string | undefined
 
   constructor(
-    request: HTTPRequestLike,
-    response: HTTPResponseLike,
+    request: NodeRequestLike,
+    response: NodeResponseLike,
     paths: MountPaths | undefined,
     body: unknown,
   ) {
@@ -129,28 +112,36 @@ class NodeIncoming implements HTTPIncoming {
 /** Placeholder for an answer that other code has sent. */
 export const ALREADY_SENT: HTTPAnswer = { status: 0, headers: {} }
 
-function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
-  if (answer === ALREADY_SENT) return
+function send(
+  answer: HTTPAnswer,
+  incoming: NodeIncoming,
+  response: NodeResponseLike,
+): Promise<void> | undefined {
+  if (answer === ALREADY_SENT) return undefined
   const { status, headers, body } = answer
   const isHead = incoming.method === "HEAD"
   if (isStream(body) && (isHead || response.destroyed)) {
     // Never rejects.
     void body.run(NULL_SINK)
   }
-  if (response.destroyed) return
+  if (response.destroyed) return undefined
   const { knownId } = incoming
   const lines = linesOf(headers)
   if (knownId !== undefined) lines.push("request-id", knownId)
   if (isStream(body)) {
     response.writeHead(status, lines as never)
-    if (isHead) response.end()
-    else stream(body, incoming.leaving, response)
-    return
+    if (!isHead) {
+      response.flushHeaders?.()
+      return body.run(new NodeSink(incoming.leaving, response)).then(() => void response.end())
+    }
+    response.end()
+    return undefined
   }
   if (status !== 204 && status !== 304) lines.push("content-length", String(byteLength(body)))
   response.writeHead(status, lines as never)
   if (isHead || body === undefined) response.end()
   else response.end(body)
+  return undefined
 }
 
 /** Headers as the flat list that Node expects. */
@@ -171,17 +162,12 @@ function linesOf(headers: Readonly<Record<string, string>>): string[] {
 let lastHeaders: Readonly<Record<string, string>> | undefined
 let lastLines: readonly string[] = []
 
-function stream(body: HTTPStream, leaving: Leaving, response: HTTPResponseLike): void {
-  response.flushHeaders?.()
-  void body.run(new NodeSink(leaving, response)).then(() => response.end())
-}
-
 /** Sink of a Node response. A class, because many idle streams would add up as closures. */
 class NodeSink implements HTTPSink {
   readonly #leaving: Leaving
-  readonly #response: HTTPResponseLike
+  readonly #response: NodeResponseLike
 
-  constructor(leaving: Leaving, response: HTTPResponseLike) {
+  constructor(leaving: Leaving, response: NodeResponseLike) {
     this.#leaving = leaving
     this.#response = response
   }
@@ -199,8 +185,17 @@ class NodeSink implements HTTPSink {
   }
 
   drained(): Promise<void> {
-    if (!this.#response.writableNeedDrain) return Promise.resolve()
-    return drained(this.#response, this.#leaving)
+    const response = this.#response
+    if (!response.writableNeedDrain || this.#leaving.isGone) return Promise.resolve()
+    return new Promise<void>((resolve) => {
+      const go = (): void => {
+        response.off("drain", go)
+        stop()
+        resolve()
+      }
+      response.once("drain", go)
+      const stop = this.#leaving.listen(go)
+    })
   }
 
   onGone(listener: () => void): () => void {

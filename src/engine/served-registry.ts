@@ -1,0 +1,35 @@
+import type { CallOptions } from "../core/types.ts"
+import type { AnyRegistry, OperationRegistry } from "./registry.ts"
+import type { CallSink } from "./sink.ts"
+
+/** A registry as servers use it: with what ours have beyond `AnyRegistry`, and others may lack. */
+export type ServedRegistry = AnyRegistry &
+  Partial<
+    Pick<
+      OperationRegistry,
+      | "callableIds"
+      | "describePolicies"
+      | "executeInto"
+      | "missing"
+      | "onCall"
+      | "policyState"
+      | "updateIndex"
+    >
+  >
+
+/** Runs a call whose outcome goes to a sink. */
+export function executeInto(
+  registry: ServedRegistry,
+  id: string,
+  input: unknown,
+  sink: CallSink & CallOptions,
+): void {
+  if (registry.executeInto !== undefined) {
+    registry.executeInto(id, input, sink)
+    return
+  }
+  registry.execute(id, input, sink).then(
+    (envelope) => sink.succeed(envelope),
+    (thrown: unknown) => sink.fail(thrown),
+  )
+}

@@ -1,0 +1,111 @@
+// What a running call reports to its client: progress and log messages.
+
+import { systemClock } from "../../internal/clock.ts"
+import { setRef } from "../../internal/defer.ts"
+import { redact, redactText } from "../../internal/redact.ts"
+import type { Logger } from "../../internal/logger.ts"
+import { LOG_LEVELS, type LogLevel } from "../../mcp/log-level.ts"
+import type { ProgressUpdate } from "../../core/types.ts"
+import type { SDKContext } from "./sdk.ts"
+
+/** Updates that may be sent at once, and how fast that allowance refills. */
+const BURST = 200
+const PER_SECOND = 50
+
+/**
+ * Sends progress with increasing values and a limited rate.
+ *
+ * After a burst only the latest update is kept, and sent when the rate allows or the call ends.
+ */
+export class ProgressSender {
+  readonly #send: (value: ProgressUpdate) => void
+  #last = Number.NEGATIVE_INFINITY
+  #room = BURST
+  #since = systemClock.now()
+  #waiting: ProgressUpdate | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(send: (value: ProgressUpdate) => void) {
+    this.#send = send
+  }
+
+  readonly report = (value: ProgressUpdate): void => {
+    if (!(value.progress > this.#last)) return
+    this.#last = value.progress
+    if (this.#waiting === undefined && this.#hasRoom()) {
+      this.#send(value)
+      return
+    }
+    this.#waiting = value
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => this.flush(), 1000 / PER_SECOND)
+    setRef(this.#timer, false)
+  }
+
+  /** Sends the waiting update, before the result of the call. */
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const value = this.#waiting
+    this.#waiting = undefined
+    if (value !== undefined) this.#send(value)
+  }
+
+  #hasRoom(): boolean {
+    const now = systemClock.now()
+    this.#room = Math.min(BURST, this.#room + ((now - this.#since) / 1000) * PER_SECOND)
+    this.#since = now
+    if (this.#room < 1) return false
+    this.#room--
+    return true
+  }
+}
+
+/** A sender of progress, if the caller sent a progress token. */
+export function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
+  const token = mcpReq._meta?.["progressToken"]
+  if (typeof token !== "string" && typeof token !== "number") return undefined
+  return new ProgressSender(({ progress, total, message }) => {
+    notify(mcpReq, "notifications/progress", {
+      progressToken: token,
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    })
+  })
+}
+
+function notify(
+  request: SDKContext["mcpReq"],
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+): void {
+  if (request.signal.aborted) return
+  // The client may have disconnected.
+  request.notify({ method, params }).catch(() => undefined)
+}
+
+/** A logger that also sends messages from a level on to a client, with secrets masked. */
+export function logOf(
+  logger: string,
+  threshold: LogLevel,
+  own: Logger,
+  { mcpReq }: SDKContext,
+): Logger {
+  const from = LOG_LEVELS.indexOf(threshold)
+  const write =
+    (level: LogLevel, local: keyof Logger): Logger["info"] =>
+    (message, fields) => {
+      own[local](message, fields)
+      if (LOG_LEVELS.indexOf(level) < from) return
+      const text = redactText(String(message))
+      const data = fields === undefined ? text : { message: text, ...(redact(fields) as object) }
+      notify(mcpReq, "notifications/message", { level, logger, data })
+    }
+  return {
+    debug: write("debug", "debug"),
+    info: write("info", "info"),
+    warn: write("warning", "warn"),
+    error: write("error", "error"),
+  }
+}
