@@ -59,11 +59,8 @@ export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): 
   const { maxDocumentBytes: maxBytes, documentUrl } = config
   const { document, warnings, isTree } = parseDocument(spec, { maxBytes })
   const hides = typeof spec !== "string" || hidesProperties(spec)
-  return operationsOf(
-    new OpenAPIDocument(document, documentUrl, undefined, undefined, hides, isTree),
-    config,
-    warnings,
-  )
+  const options = { url: documentUrl, hidesProperties: hides, isTree }
+  return operationsOf(new OpenAPIDocument(document, options), config, warnings)
 }
 
 /**
@@ -188,18 +185,15 @@ async function load(
     files: maxFiles,
     bytes: maxDocumentBytes && Math.max(maxDocumentBytes, MAX_BYTES),
   })
-  return operationsOf(
-    new OpenAPIDocument(
-      document,
-      url,
-      external.documents,
-      external.refused,
-      external.documents.size > 0 || hidesProperties(text),
-      isTree,
-    ),
-    { ...config, documentUrl: url },
-    [...warnings, ...external.warnings],
-  )
+  const whole = new OpenAPIDocument(document, {
+    url,
+    external: external.documents,
+    refused: external.refused,
+    hidesProperties: external.documents.size > 0 || hidesProperties(text),
+    isTree,
+  })
+  const all = [...warnings, ...external.warnings]
+  return operationsOf(whole, { ...config, documentUrl: url }, all)
 }
 
 /** Whether a text contains `readOnly` or `writeOnly`. */

@@ -7,7 +7,7 @@ import type { OpenAPIDocument } from "./document.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import { makeUnique, nameWithin, operationName } from "./names.ts"
 import { versionText } from "./operation/annotate-schema.ts"
-import { listOperations } from "./operation/list.ts"
+import { OperationList } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
 import type { SendsHeader } from "./operation/parameter.ts"
 import { ParameterReader } from "./operation/parameters.ts"
@@ -79,10 +79,7 @@ export function importDocument(
       return (parameters ??= new ParameterReader(document, headersOf(config)))
     },
     get schemas() {
-      return (schemas ??= new SchemaBuilder(
-        document,
-        new SchemaStore(document, config.bigint === "text"),
-      ))
+      return (schemas ??= new SchemaBuilder(new SchemaStore(document, config.bigint === "text")))
     },
     outputs: new Map(),
     caller,
@@ -100,7 +97,7 @@ export function importDocument(
       return (servers ??= rootServers(document))
     },
   }
-  const { operations, skipped } = listOperations(document)
+  const { operations, skipped } = new OperationList(document)
   const sources: OperationSource[] = []
   let filtered = 0
   for (let index = 0; index < operations.length; index++) {
@@ -109,7 +106,7 @@ export function importDocument(
       filtered++
       continue
     }
-    const answers = responseMode(document, operation)
+    const answers = responseMode(operation)
     const { raw } = operation
     const name =
       nameWithin(config.namespace, raw["x-operation-id"]) ??

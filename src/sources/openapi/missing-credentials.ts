@@ -20,7 +20,7 @@ export function missingCredentials(
   const missing = new Map<string, { readonly schemes: readonly string[]; operations: number }>()
   for (const { context, operation, isTwin } of sources) {
     if (isTwin) continue
-    const security = readSecurity(context.document, operation, context.schemes)
+    const security = readSecurity(operation, context.schemes)
     if (isMet(security, config)) continue
     const schemes = [...new Set(security.map((one) => [...one.keys()].join(" with ")))]
     const key = JSON.stringify(schemes)

@@ -79,10 +79,12 @@ export interface BodyModel {
 /** A server as the document describes it. */
 export interface ServerModel {
   readonly url: string
-  readonly variables: ReadonlyMap<
-    string,
-    { readonly default: string; readonly enum?: readonly string[] | undefined }
-  >
+  readonly variables: ReadonlyMap<string, ServerVariable>
+}
+
+export interface ServerVariable {
+  readonly default: string
+  readonly enum?: readonly string[] | undefined
 }
 
 /** A way to prove who is calling. */

@@ -1,11 +1,11 @@
-import type { OpenAPIDocument } from "./document.ts"
+import { followedChild, membersOf, objectAt } from "./document.ts"
+import type { Note, OpenAPIDocument, Place } from "./document.ts"
 import type { ImportResult } from "./import.ts"
-import { countCallbacks, countWebhooks } from "./operation/incoming.ts"
-import type { Note } from "./note.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
+import { RawOperation, isMethod } from "./operation/list.ts"
 
-export type { Note as ImportNote } from "./note.ts"
+export type { Note as ImportNote } from "./document.ts"
 
 /** The result of importing one operation. */
 export interface ReportedOperation {
@@ -69,10 +69,12 @@ export function reportOf(
       skipped: count("skipped"),
       filtered,
       twins: sources.filter(({ isTwin }) => isTwin).length,
-      webhooks: countWebhooks(document),
+      webhooks: countOperations(
+        followedChild(document.place, "webhooks") ?? followedChild(document.place, "x-webhooks"),
+      ),
       callbacks: sources
         .filter(({ isTwin }) => !isTwin)
-        .reduce((sum, { operation }) => sum + countCallbacks(document, operation), 0),
+        .reduce((sum, { operation }) => sum + countCallbacks(operation), 0),
     },
     operations,
     // By now all schemas have been created.
@@ -120,4 +122,25 @@ function infoOf(document: OpenAPIDocument, key: string): string {
   const info = getOwn(document.root, "info")
   const value = isRecord(info) ? getOwn(info, key) : undefined
   return typeof value === "string" || typeof value === "number" ? `${value}`.slice(0, 200) : ""
+}
+
+/** Counts the callbacks of an operation. */
+function countCallbacks(operation: RawOperation): number {
+  return resolvedMembers(operation.member("callbacks")).reduce(
+    (sum, callback) => sum + countOperations(callback),
+    0,
+  )
+}
+
+/** Counts the operations in a map of path items. */
+function countOperations(map: Place | undefined): number {
+  return resolvedMembers(map)
+    .flatMap(({ value }) => (isRecord(value) ? Object.keys(value) : []))
+    .filter(isMethod).length
+}
+
+function resolvedMembers(map: Place | undefined): Place[] {
+  return Array.from(membersOf(objectAt(map)))
+    .filter(([key]) => !key.startsWith("x-"))
+    .flatMap(([, member]) => objectAt(member) ?? [])
 }

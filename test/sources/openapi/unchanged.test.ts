@@ -8,7 +8,7 @@ const text = { type: "string", maxLength: 10 }
 
 /** What a walk makes of a schema where nothing is hidden. */
 function walked(schema: unknown, view: "input" | "output"): unknown {
-  const document = new OpenAPIDocument({ openapi: "3.0.3" }, "", undefined, undefined, false)
+  const document = new OpenAPIDocument({ openapi: "3.0.3" }, { hidesProperties: false })
   const walk = new Walk(new SchemaStore(document), view, document.entry, "", undefined, 1000)
   return walk.schema(schema, false)
 }

@@ -1,10 +1,9 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { setOwn } from "../../../schema/json.ts"
+import { followedChild, membersOf, objectAt } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
-import type { Body } from "./body.ts"
+import type { Body, Flattened } from "./body.ts"
 import { safeCopy } from "./annotate-schema.ts"
-import type { Flattened } from "./flatten.ts"
-import { followedChild } from "./media.ts"
 import type { Parameter } from "./parameter.ts"
 
 /** The examples in a document, as inputs of the operation. */
@@ -17,7 +16,7 @@ export function examplesOf(
   const examples =
     body === undefined
       ? parameterExamples(document, parameters)
-      : valuesOf(document, body.media[0]?.place).flatMap(([, value]) =>
+      : valuesOf(body.media[0]?.place).flatMap(([, value]) =>
           flat === undefined ? [{ body: value }] : spread(value, flat),
         )
   const copied = safeCopy(examples)
@@ -25,21 +24,16 @@ export function examplesOf(
 }
 
 /** The examples of a media type or a parameter, with their names ("" without a name). */
-function valuesOf(
-  document: OpenAPIDocument,
-  holder: Place | undefined,
-): Array<[name: string, value: unknown]> {
+function valuesOf(holder: Place | undefined): Array<[name: string, value: unknown]> {
   if (holder === undefined || !isRecord(holder.value)) return []
-  const schema = followedChild(document, holder, "schema")?.value
+  const schema = followedChild(holder, "schema")?.value
   // It would be the name of a file, and an input has its bytes.
   if (isRecord(schema) && schema["format"] === "binary") return []
   const { example } = holder.value
   const values: Array<[string, unknown]> = example === undefined ? [] : [["", example]]
-  const examples = followedChild(document, holder, "examples")
-  if (examples === undefined || !isRecord(examples.value)) return values
-  for (const name of Object.keys(examples.value)) {
-    const one = followedChild(document, examples, name)?.value
-    if (isRecord(one) && one["value"] !== undefined) values.push([name, one["value"]])
+  for (const [name, place] of membersOf(followedChild(holder, "examples"))) {
+    const value = objectAt(place)?.value["value"]
+    if (value !== undefined) values.push([name, value])
   }
   return values
 }
@@ -53,7 +47,7 @@ function parameterExamples(
   for (const { raw, key, content, schema } of parameters) {
     const media = content !== undefined && isRecord(raw["content"]) && raw["content"][content]
     const holder = { value: media || raw, file: schema?.file ?? document.entry, pointer: "" }
-    for (const [name, value] of valuesOf(document, holder)) {
+    for (const [name, value] of valuesOf(holder)) {
       const number = Number(/^example(\d{1,6})$/.exec(name)?.[1] ?? Number.NaN)
       if (Number.isNaN(number)) continue
       let input = byNumber.get(number)

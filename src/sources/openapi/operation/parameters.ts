@@ -3,15 +3,11 @@ import { jsonText } from "../../../internal/message-text.ts"
 import type { TSchema } from "typebox"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
+import { brokenRefMessage, follow, isBroken, noteAt } from "../document.ts"
+import type { Note, OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 import type { RawOperation } from "./list.ts"
-import { withKeys } from "./input-keys.ts"
-import { readParameter, undeclaredParameter } from "./parameter.ts"
+import { readParameter, undeclaredNames, undeclaredParameter, withKeys } from "./parameter.ts"
 import type { Parameter, ParameterResult, SendsHeader } from "./parameter.ts"
-import { undeclaredNames } from "./path-variables.ts"
 
 /** The body, which Swagger 2.0 declares among the parameters. */
 export interface LegacyBody {
@@ -115,7 +111,7 @@ export class ParameterReader {
     const notes = joined.notes.slice()
     const declared = [...list, ...this.#undeclaredOf(missing, operation, notes)]
     const isBody = hasBody || body !== undefined || form.length > 0
-    const keyed = withKeys(this.#document, declared, isBody, operation, notes)
+    const keyed = withKeys(declared, isBody, operation, notes)
     return { list: keyed, body, form, contentType, accept, notes }
   }
 
@@ -161,13 +157,13 @@ export class ParameterReader {
   #list(declared: Place | undefined): ParameterList {
     if (declared === undefined) return this.#nothing
     const parameters = new ParameterList()
-    const followed = this.#document.follow(declared)
+    const followed = follow(declared)
     if (isBroken(followed)) {
       const message = `${brokenRefMessage(followed)} The parameters are left out.`
-      parameters.note(noteAt(this.#document, declared, message))
+      parameters.note(noteAt(declared, message))
     } else if (!Array.isArray(followed.value)) {
       const message = `"parameters" must be a list; it is left out.`
-      parameters.note(noteAt(this.#document, followed, message))
+      parameters.note(noteAt(followed, message))
     } else this.#addMembers(followed.value, followed, parameters)
     if (this.#document.version === "2.0") parameters.contentType = declaredType(parameters.list)
     return parameters
@@ -211,10 +207,10 @@ export class ParameterReader {
     pointer: string,
     depth: number,
   ): readonly ParameterResult[] {
-    const place = this.#document.follow({ value: raw, file, pointer })
+    const place = follow({ value: raw, file, pointer })
     if (isBroken(place)) {
       const message = `${brokenRefMessage(place)} The parameter is left out.`
-      return [{ note: noteAt(this.#document, { file, pointer }, message) }]
+      return [{ note: noteAt({ file, pointer }, message) }]
     }
     if (!Array.isArray(place.value) || depth >= MAX_LISTS) return [this.#read(place)]
     return place.value.flatMap((member: unknown, index) =>
@@ -226,19 +222,19 @@ export class ParameterReader {
     const { value } = place
     if (!isRecord(value) || typeof value["name"] !== "string" || typeof value["in"] !== "string") {
       const message = `A parameter needs a "name" and "in"; it is left out.`
-      return { note: noteAt(this.#document, place, message) }
+      return { note: noteAt(place, message) }
     }
     const location = value["in"]
     if (this.#document.version === "2.0" && (location === "body" || location === "formData")) {
       return { place }
     }
-    return readParameter(this.#document, place, this.#sends)
+    return readParameter(place, this.#sends)
   }
 
   #undeclaredOf(names: readonly string[], operation: RawOperation, notes: Note[]): Parameter[] {
     return names.map((name) => {
       const message = `The path has {${name}}, which no parameter declares; it is treated as a required string.`
-      notes.push(noteAt(this.#document, operation, message))
+      notes.push(noteAt(operation, message))
       let parameter = this.#undeclared.get(name)
       if (parameter === undefined)
         this.#undeclared.set(name, (parameter = undeclaredParameter(name)))

@@ -1,9 +1,8 @@
-import { isRecord } from "../../../internal/guards.ts"
+import { isRecord, isStrings, nonEmpty } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import { isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import { child, isBroken, itemsAt, lookUp, objectAt } from "../document.ts"
+import type { Place } from "../document.ts"
 import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
-import { child, itemsAt } from "./media.ts"
 
 /** One kind of problem that a schema allows. */
 export interface ProblemKind {
@@ -39,10 +38,10 @@ const MAX_KINDS = 500
 const MAX_DEPTH = 32
 
 /** The kinds of problems that a schema allows: one for each way through its alternatives. */
-export function kindsOf(document: OpenAPIDocument, schema: Place): readonly ProblemKind[] {
-  const kinds = new Reader(document).read(schema, 0)
+export function kindsOf(schema: Place): readonly ProblemKind[] {
+  const kinds = readKinds(schema, 0, { schemas: 0 })
   if (kinds === undefined) {
-    document.losses.add(
+    schema.file.document.losses.add(
       "Some responses have too many kinds of problems; their errors are declared by status only.",
     )
   }
@@ -50,78 +49,71 @@ export function kindsOf(document: OpenAPIDocument, schema: Place): readonly Prob
   return kinds ?? [ANY]
 }
 
-/** Reads schemas up to a limit. */
-class Reader {
-  readonly #document: OpenAPIDocument
-  #seen = 0
-
-  constructor(document: OpenAPIDocument) {
-    this.#document = document
-  }
-
-  /** `undefined` when a limit is exceeded. */
-  read(place: Place, depth: number): readonly ProblemKind[] | undefined {
-    if (++this.#seen > MAX_SCHEMAS || depth > MAX_DEPTH) return undefined
-    if (!isRecord(place.value)) return [ANY]
-    let kinds: readonly ProblemKind[] = [this.#isReference(place) ? ANY : this.#own(place)]
-    for (const { branches, describes } of this.#parts(place)) {
-      const alternatives: ProblemKind[] = []
-      for (const branch of branches) {
-        const more = this.read(branch, depth + 1)
-        if (more === undefined) return undefined
-        alternatives.push(...more)
-      }
-      if (alternatives.length * kinds.length > MAX_KINDS) return undefined
-      kinds = alternatives.flatMap((one) => kinds.map((other) => both(one, other, describes)))
+/** Reads the kinds of a schema; `undefined` when a limit is exceeded. */
+function readKinds(
+  place: Place,
+  depth: number,
+  seen: { schemas: number },
+): readonly ProblemKind[] | undefined {
+  if (++seen.schemas > MAX_SCHEMAS || depth > MAX_DEPTH) return undefined
+  if (!isRecord(place.value)) return [ANY]
+  let kinds: readonly ProblemKind[] = [isReference(place) ? ANY : ownKind(place)]
+  for (const { branches, describes } of schemaParts(place)) {
+    const alternatives: ProblemKind[] = []
+    for (const branch of branches) {
+      const more = readKinds(branch, depth + 1, seen)
+      if (more === undefined) return undefined
+      alternatives.push(...more)
     }
-    return kinds
+    if (alternatives.length * kinds.length > MAX_KINDS) return undefined
+    kinds = alternatives.flatMap((one) => kinds.map((other) => both(one, other, describes)))
   }
+  return kinds
+}
 
-  /** Before 3.1 members beside a reference are ignored. */
-  #isReference({ value }: Place): boolean {
-    return this.#document.version !== "3.1" && typeof getOwn(value as object, "$ref") === "string"
-  }
+/** Before 3.1 members beside a reference are ignored. */
+function isReference({ value, file }: Place): boolean {
+  return file.document.version !== "3.1" && typeof getOwn(value as object, "$ref") === "string"
+}
 
-  /** The parts of a schema besides its own keywords: one branch of each must apply. */
-  *#parts(place: Place): Generator<Part> {
-    const ref = getOwn(place.value as object, "$ref")
-    if (typeof ref === "string") {
-      const target = this.#document.lookUp(ref, place.file)
-      if (!isBroken(target)) yield { branches: [target], describes: "second" }
-    }
-    if (this.#isReference(place)) return
-    // The description of a shared part does not describe this problem.
-    for (const member of itemsAt(place, "allOf")) yield { branches: [member], describes: "never" }
-    for (const keyword of ["anyOf", "oneOf"]) {
-      const branches = itemsAt(place, keyword)
-      if (branches.length > 0) yield { branches, describes: "first" }
-    }
+/** The parts of a schema besides its own keywords: one branch of each must apply. */
+function* schemaParts(place: Place): Generator<Part> {
+  const ref = getOwn(place.value as object, "$ref")
+  if (typeof ref === "string") {
+    const target = lookUp(ref, place.file)
+    if (!isBroken(target)) yield { branches: [target], describes: "second" }
   }
+  if (isReference(place)) return
+  // The description of a shared part does not describe this problem.
+  for (const member of itemsAt(place, "allOf")) yield { branches: [member], describes: "never" }
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const branches = itemsAt(place, keyword)
+    if (branches.length > 0) yield { branches, describes: "first" }
+  }
+}
 
-  /** The problem kind of a schema's own keywords. */
-  #own(place: Place): ProblemKind {
-    const properties = child(place, "properties")
-    const code = properties && child(properties, "code")
-    const isOurs = getOwn(place.value as object, PROBLEM_EXTENSION) === true
-    // In the base problem schema details are unrestricted.
-    if (isOurs) return { ...ANY, isOurs }
-    const details = properties && child(properties, "details")
-    const description = getOwn(place.value as object, "description")
-    return {
-      ...ANY,
-      ...(code !== undefined && this.#codes(code)),
-      details: details === undefined ? [] : [details],
-      description: typeof description === "string" && description !== "" ? description : undefined,
-    }
+/** The problem kind of a schema's own keywords. */
+function ownKind(place: Place): ProblemKind {
+  const properties = child(place, "properties")
+  const code = properties && child(properties, "code")
+  const isOurs = getOwn(place.value as object, PROBLEM_EXTENSION) === true
+  // In the base problem schema details are unrestricted.
+  if (isOurs) return { ...ANY, isOurs }
+  const details = properties && child(properties, "details")
+  return {
+    ...ANY,
+    ...(code !== undefined && codesOf(code)),
+    details: details === undefined ? [] : [details],
+    description: nonEmpty(getOwn(place.value as object, "description")),
   }
+}
 
-  #codes(code: Place): Pick<ProblemKind, "codes" | "isConst"> {
-    const { const: only, enum: list } = this.#document.objectAt(code)?.value ?? {}
-    if (typeof only === "string") return { codes: [only], isConst: true }
-    if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KINDS) return ANY
-    if (!list.every((one) => typeof one === "string")) return ANY
-    return { codes: [...new Set(list)], isConst: false }
-  }
+function codesOf(code: Place): Pick<ProblemKind, "codes" | "isConst"> {
+  const { const: only, enum: list } = objectAt(code)?.value ?? {}
+  if (typeof only === "string") return { codes: [only], isConst: true }
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KINDS) return ANY
+  if (!isStrings(list)) return ANY
+  return { codes: [...new Set(list)], isConst: false }
 }
 
 /** Combines two kinds that both apply. */

@@ -1,6 +1,6 @@
 import { ErrorCode } from "../../../core/errors.ts"
 import { parseMediaType } from "../../../http-client/media-type.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import type { Place } from "../document.ts"
 import { onlyRef } from "../schema/lower.ts"
 import { kindsOf } from "./problem-kinds.ts"
 import type { ProblemKind } from "./problem-kinds.ts"
@@ -33,7 +33,7 @@ export interface Problems {
 }
 
 /** Finds the declared error codes in the schemas of `application/problem+json`. */
-export function readProblems(document: OpenAPIDocument, failure: readonly Response[]): Problems {
+export function readProblems(failure: readonly Response[]): Problems {
   const declared = new Map<string, DeclaredProblem>()
   const exhausted = new Set<Response>()
   let isOurs = false
@@ -44,7 +44,7 @@ export function readProblems(document: OpenAPIDocument, failure: readonly Respon
         isExhausted = false
         continue
       }
-      for (const kind of kindsOf(document, schema)) {
+      for (const kind of kindsOf(schema)) {
         if (kind.isOurs) isOurs = true
         const codes = declaredCodes(kind)
         for (const code of codes) declare(declared, code, kind, response, schema)

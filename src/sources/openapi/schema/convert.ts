@@ -1,12 +1,11 @@
 // Converts a schema of a document to the schema that is checked, in one walk.
 import { quote } from "../../../internal/message-text.ts"
 import { isRecord, isStrings } from "../../../internal/guards.ts"
-import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
+import { JSON_TYPES, childPointer, isSchema, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
 import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
-import type { OpenAPIDocument, Raw, SourceFile } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
+import { noteAt } from "../document.ts"
+import type { Note, Raw, SourceFile } from "../document.ts"
 import { isTooDeepToPrint } from "../size-limits.ts"
 import type { Definition } from "./definition.ts"
 import { discriminatorOf, namesOf } from "./discriminator.ts"
@@ -20,7 +19,6 @@ import type { SchemaNode, View } from "./model.ts"
 
 /** The rest of the document, as the walk needs it. */
 export interface ConversionContext {
-  readonly document: OpenAPIDocument
   /** In outputs, integers beyond 2^53 are strings. */
   readonly hasTextIntegers: boolean
   /** Resolves a reference; `undefined` if it has no target. */
@@ -74,8 +72,8 @@ export class Walk {
     this.#start = pointer
     this.definition = definition
     this.#bit = hiddenBit(view)
-    this.#hides = around.document.hidesProperties
-    this.#lenientRefs = around.document.version === "3.1"
+    this.#hides = file.document.hidesProperties
+    this.#lenientRefs = file.document.version === "3.1"
     this.#budget = budget
     this.dependsOnView = around.hasTextIntegers
   }
@@ -85,13 +83,13 @@ export class Walk {
     const at = this.#trail.reduce<string>(childPointer, this.#start)
     const pointer = keyword === undefined ? at : childPointer(at, keyword)
     const { file } = this
-    this.notes = [...this.notes, noteAt(this.#around.document, { file, pointer }, message)]
+    this.notes = [...this.notes, noteAt({ file, pointer }, message)]
   }
 
   /** Notes a loss because of a limit, for the operation and for the document. */
   #lose(message: string, loss: string): void {
     this.note(message)
-    this.#around.document.losses.add(loss)
+    this.file.document.losses.add(loss)
   }
 
   /** Converts a schema; `gone` are properties that other members of an `allOf` leave out. */
@@ -152,7 +150,7 @@ export class Walk {
       const named = made.map((schema, index) => {
         const ref = isRecord(members[index]) ? members[index]["$ref"] : undefined
         if (typeof ref !== "string") return schema
-        const names = namesOf(this.#around.document, discriminator, ref, this.file)
+        const names = namesOf(discriminator, ref, this.file)
         return namedBy(schema, discriminator.name, names)
       })
       draft.set(keyword, named)
@@ -314,7 +312,7 @@ export class Walk {
   /** The replacement of a schema that no value can match. */
   #conflict(raw: Raw): SchemaNode | undefined {
     if (!Array.isArray(raw["allOf"])) return undefined
-    const why = conflictOf(this.#around.document, raw, this.file)
+    const why = conflictOf(raw, this.file)
     if (why === undefined) return undefined
     this.note(`No value fits all of "allOf": ${why}. Anything is accepted here.`, "allOf")
     return wordsOf(raw)
@@ -370,7 +368,7 @@ export class Walk {
       const name = keys[index] as string
       const property = value[name]
       if (this.#hides) {
-        const hidden = hiddenOf(this.#around.document, property, this.file)
+        const hidden = hiddenOf(property, this.file)
         if (hidden !== 0) {
           this.dependsOnView = true
           if ((hidden & this.#bit) !== 0) {
@@ -431,7 +429,7 @@ export class Walk {
     let gone: ReadonlySet<string> | undefined
     if (keyword === "allOf" && this.#hides) {
       const members = [raw["properties"] === undefined ? undefined : raw, ...value]
-      const hidden = hiddenNames(this.#around.document, members, this.file, this.#bit)
+      const hidden = hiddenNames(members, this.file, this.#bit)
       gone = hidden.names
       this.dependsOnView ||= hidden.dependsOnView
     }
@@ -471,7 +469,7 @@ export class Walk {
       } else {
         const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take exponential time"
         if (pattern.length > MAX_PATTERN) {
-          this.#around.document.losses.add(
+          this.file.document.losses.add(
             `Patterns of over ${MAX_PATTERN} characters accept any text.`,
           )
         }

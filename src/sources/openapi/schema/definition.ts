@@ -1,5 +1,4 @@
-import type { Place } from "../document.ts"
-import type { Note } from "../note.ts"
+import type { Note, Place } from "../document.ts"
 import type { SchemaNode, View } from "./model.ts"
 
 /** A converted schema and its dependencies. */

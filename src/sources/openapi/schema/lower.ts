@@ -2,7 +2,8 @@ import { isRecord } from "../../../internal/guards.ts"
 import { setOwn } from "../../../schema/json.ts"
 import type { SchemaNode } from "./model.ts"
 import type { Draft } from "./draft.ts"
-import type { Raw } from "../document.ts"
+import { itemsAt, objectAt } from "../document.ts"
+import type { ObjectPlace, Place, Raw } from "../document.ts"
 
 type Mutable = Record<string, unknown>
 
@@ -103,3 +104,20 @@ export function onlyRef(raw: unknown): string | undefined {
 export function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value)
 }
+
+/**
+ * A schema and the members of its `allOf`, which come first, with references resolved; `undefined` for one that
+ * cannot be resolved.
+ */
+export function* allOfParts(
+  schema: Place | undefined,
+  depth = 0,
+): Generator<ObjectPlace | undefined, void, undefined> {
+  const place = depth > MAX_NESTED ? undefined : objectAt(schema)
+  if (place !== undefined) {
+    for (const member of itemsAt(place, "allOf")) yield* allOfParts(member, depth + 1)
+  }
+  yield place
+}
+
+const MAX_NESTED = 16

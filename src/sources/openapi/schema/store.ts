@@ -1,11 +1,10 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
-import type { Note } from "../note.ts"
+import { brokenRefMessage, isBroken, lookUp } from "../document.ts"
+import type { Note, OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
 import type { ConversionContext } from "./convert.ts"
 import type { SchemaNode, View } from "./model.ts"
-import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
 import { Subtypes } from "./discriminator.ts"
 import { Definition } from "./definition.ts"
 import type { Closure, Converted } from "./definition.ts"
@@ -109,7 +108,7 @@ export class SchemaStore implements ConversionContext {
   }
 
   refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined {
-    const place = this.document.lookUp(ref, walk.file)
+    const place = lookUp(ref, walk.file)
     if (isBroken(place)) {
       walk.note(`${brokenRefMessage(place)} Anything is accepted here.`)
       return undefined
@@ -204,7 +203,7 @@ export class SchemaStore implements ConversionContext {
     if (!isRecord(schema) || depth > 64) return
     const ref = getOwn(schema, "$ref")
     if (typeof ref === "string") {
-      const place = this.document.lookUp(ref, file)
+      const place = lookUp(ref, file)
       if (!isBroken(place)) visit(this.#at(place))
     }
     for (const keyword of IN_PLACE) {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { Unwritable } from "../../../../src/sources/openapi/request/errors.ts"
 import {
+  concreteType,
   formText,
   orderedFields,
-  concreteType,
 } from "../../../../src/sources/openapi/request/form.ts"
-import { asciiJson, jsonText, checkJson } from "../../../../src/sources/openapi/request/json.ts"
+import { asciiJson, checkJson, jsonText } from "../../../../src/sources/openapi/request/json.ts"
 import { chooseMedia, contentKind } from "../../../../src/sources/openapi/request/media.ts"
 import {
   serializeCookie,
