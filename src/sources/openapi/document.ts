@@ -1,3 +1,4 @@
+// A document, its files and the places in them; they refer to each other.
 import { percentDecoded } from "../../internal/percent.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { childPointer, escapeToken, getOwn, pointerTokens } from "../../schema/json.ts"
@@ -12,6 +13,10 @@ export interface SourceFile {
   /** Absolute, without a fragment; "" for an object or text without an address. */
   readonly url: string
   readonly root: unknown
+  /** Resolved references of this file. */
+  readonly places: Map<string, Place | BrokenRef>
+  /** Its schemas by `$id` and anchor, from the first such reference on. */
+  ids?: ReturnType<typeof idsIn>
 }
 
 /** A place in a document. */
@@ -75,8 +80,6 @@ export class OpenAPIDocument {
   readonly losses: Set<string> = new Set()
   readonly #files: Map<string, SourceFile>
   readonly #refused: ReadonlyMap<string, string>
-  readonly #places = new Map<SourceFile, Map<string, Place | BrokenRef>>()
-  readonly #ids = new Map<SourceFile, ReturnType<typeof idsIn>>()
   /** Nesting depth of references in the middle of a pointer. */
   #hops = 0
 
@@ -86,12 +89,12 @@ export class OpenAPIDocument {
     this.hidesProperties = options.hidesProperties ?? true
     this.isTree = options.isTree ?? false
     this.version = versionOf(root)
-    this.entry = { document: this, url, root }
+    this.entry = this.#file(url, root)
     this.#files = new Map([[url, this.entry]])
     const named = selfOf(root, url)
     if (named !== undefined) this.#files.set(named, this.entry)
     for (const [key, value] of external) {
-      if (!this.#files.has(key)) this.#files.set(key, { document: this, url: key, root: value })
+      if (!this.#files.has(key)) this.#files.set(key, this.#file(key, value))
     }
     this.#refused = refused
   }
@@ -101,16 +104,12 @@ export class OpenAPIDocument {
     return { value: this.root, file: this.entry, pointer: "" }
   }
 
-  /** Resolves a reference by one step. */
-  lookUp(ref: string, from: SourceFile): Place | BrokenRef {
-    let places = this.#places.get(from)
-    if (places === undefined) this.#places.set(from, (places = new Map()))
-    let place = places.get(ref)
-    if (place === undefined) places.set(ref, (place = this.#find(ref, from)))
-    return place
+  #file(url: string, root: unknown): SourceFile {
+    return { document: this, url, root, places: new Map() }
   }
 
-  #find(ref: string, from: SourceFile): Place | BrokenRef {
+  /** Resolves a reference; `lookUp` does it once. */
+  find(ref: string, from: SourceFile): Place | BrokenRef {
     const hash = ref.indexOf("#")
     const uri = hash < 0 ? ref : ref.slice(0, hash)
     const fragment = hash < 0 ? "" : ref.slice(hash + 1)
@@ -118,9 +117,11 @@ export class OpenAPIDocument {
     const url = fileOf(uri, from.url)
     const file = url === undefined ? undefined : this.#files.get(url)
     if (file !== undefined) return this.#inFile(ref, file, fragment)
-    const byId = this.#byId(uri, from)
-    if (byId !== undefined) {
-      return fragment === "" ? byId : broken(ref, "pointers below an embedded $id are not followed")
+    const schema = byId(uri, from)
+    if (schema !== undefined) {
+      return fragment === ""
+        ? schema
+        : broken(ref, "pointers below an embedded $id are not followed")
     }
     const reason = this.#refused.get(url ?? uri) ?? this.#refused.get(uri)
     return broken(
@@ -134,7 +135,7 @@ export class OpenAPIDocument {
     const start = { value: file.root, file, pointer: "" }
     if (fragment === "") return start
     if (!fragment.startsWith("/")) {
-      return this.#byId(`#${fragment}`, file) ?? broken(ref, `there is no anchor "${fragment}"`)
+      return byId(`#${fragment}`, file) ?? broken(ref, `there is no anchor "${fragment}"`)
     }
     // Percent-encoding belongs to the URI, `~0` and `~1` to the pointer in it.
     const pointer = fragment.includes("%") ? percentDecoded(fragment) : fragment
@@ -174,19 +175,19 @@ export class OpenAPIDocument {
       this.#hops--
     }
   }
+}
 
-  /** Finds a schema by `$id` or `$anchor`; they are indexed at the first such reference. */
-  #byId(name: string, file: SourceFile): Place | undefined {
-    let ids = this.#ids.get(file)
-    if (ids === undefined) this.#ids.set(file, (ids = idsIn(file.root)))
-    const found = ids.get(name)
-    return found && { ...found, file }
-  }
+/** Finds a schema by `$id` or `$anchor`. */
+function byId(name: string, file: SourceFile): Place | undefined {
+  const found = (file.ids ??= idsIn(file.root)).get(name)
+  return found && { ...found, file }
 }
 
 /** Resolves a reference by one step. */
 export function lookUp(ref: string, from: SourceFile): Place | BrokenRef {
-  return from.document.lookUp(ref, from)
+  let place = from.places.get(ref)
+  if (place === undefined) from.places.set(ref, (place = from.document.find(ref, from)))
+  return place
 }
 
 /** Resolves a value that may be a reference, completely. */

@@ -2,17 +2,15 @@ import { CallError } from "../../core/errors.ts"
 import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
 import { defer } from "../../internal/defer.ts"
 import { plainHeaders } from "../../internal/headers.ts"
-import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { allowReferences } from "./allowed-references.ts"
+import { lazyOperation, type LazyOperation } from "../../core/lazy-operation.ts"
+import { allowReferences, createFileLoader, fileUrlOf, platformFS } from "./load-file.ts"
+import type { FileReader } from "./load-file.ts"
 import { HTTPOperationClient } from "./call.ts"
 import type { RequestOptions } from "./config.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import { OpenAPIDocument } from "./document.ts"
-import { loadExternal, MAX_BYTES } from "./files.ts"
+import { MAX_BYTES, loadExternal } from "./files.ts"
 import { importDocument } from "./import.ts"
-import { lazyOperation } from "../../core/lazy-operation.ts"
-import { createFileLoader, fileUrlOf } from "./load-file.ts"
-import type { FileReader } from "./load-file.ts"
 import { createUrlLoader } from "./load-url.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
 import type { OperationSource } from "./operation/source.ts"
@@ -20,9 +18,7 @@ import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS, REQUEST_OPTIONS, validateConfig }
 import type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
 import { sourceOf, withSource } from "./origin.ts"
 import { parseDocument } from "./parse.ts"
-import { platformFS } from "./platform-fs.ts"
-import { withReport } from "./with-report.ts"
-import type { ImportReport } from "./report.ts"
+import { withReport, type ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import { isPrivateHost } from "../../internal/private-host.ts"
@@ -44,6 +40,28 @@ export type ImportedOperations = ImportedOperation[] & {
 
 /** An OpenAPI document as an object. It is not trusted. */
 export type OpenAPISpec = object
+
+/** A parameter of an operation in a document. */
+export interface OpenAPIParameter {
+  name: string
+  in: "path" | "query" | "header" | "cookie" | (string & {})
+  description?: string
+  required?: boolean
+  schema?: object
+  [key: string]: unknown
+}
+
+/** An operation in a document: the object under a path and a method. */
+export interface OpenAPIOperation {
+  operationId?: string
+  summary?: string
+  description?: string
+  tags?: string[]
+  parameters?: (OpenAPIParameter | { $ref: string })[]
+  requestBody?: object
+  responses?: Record<string, object>
+  [key: string]: unknown
+}
 
 /** Length of a document that takes more than some milliseconds to parse. */
 const LARGE_TEXT = 1024 * 1024

@@ -134,3 +134,10 @@ export interface RequestPlan {
     readonly body?: Readonly<Record<string, unknown>> | undefined
   }
 }
+
+/** The additions of credentials to a request. */
+export interface AppliedAuth {
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: readonly (readonly [string, string])[]
+  readonly cookies: readonly (readonly [string, string])[]
+}

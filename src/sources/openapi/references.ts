@@ -19,28 +19,10 @@ const EXTERNAL = /\$ref['"]?\s*:(?:\s*['"][^#'"]|[ \t]*[^#'"\s{[])/y
 
 // The keys below these are names chosen by the author: a property may be called "example".
 const MAPS: ReadonlySet<string> = new Set([
-  "$defs",
-  "additionalOperations",
-  "callbacks",
-  "content",
-  "definitions",
-  "dependencies",
-  "dependentSchemas",
-  "encoding",
-  "headers",
-  "links",
-  "mediaTypes",
-  "parameters",
-  "pathItems",
-  "paths",
-  "patternProperties",
-  "properties",
-  "requestBodies",
-  "responses",
-  "schemas",
-  "securityDefinitions",
-  "securitySchemes",
-  "webhooks",
+  ...["$defs", "additionalOperations", "callbacks", "content", "definitions", "dependencies"],
+  ...["dependentSchemas", "encoding", "headers", "links", "mediaTypes", "parameters"],
+  ...["pathItems", "paths", "patternProperties", "properties", "requestBodies", "responses"],
+  ...["schemas", "securityDefinitions", "securitySchemes", "webhooks"],
 ])
 
 // The values of these are data: a "$ref" in them is not a reference.

@@ -19,8 +19,7 @@ import type {
 } from "../model.ts"
 import { allOfParts, isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
-import { correctedType, mediaClass, readContent } from "./media.ts"
-import type { Media } from "./media.ts"
+import { correctedType, mediaClass, readContent, type Media } from "./media.ts"
 import { legacyStyle } from "./parameter.ts"
 import type { LegacyBody } from "./parameters.ts"
 import { byRank } from "../request/media.ts"
@@ -143,8 +142,8 @@ function readFields(body: Body, media: Media): Map<string, FieldModel> {
   for (const [name, place] of membersOf(followedChild(media.place, "encoding"))) {
     const encoding = objectAt(place)?.value
     if (encoding === undefined) continue
-    const isBinary = fields.get(name)?.isBinary ?? false
-    fields.set(name, { isBinary, encoding: encodingOf(encoding) })
+    const known = fields.get(name) ?? { isBinary: false }
+    fields.set(name, { ...known, encoding: encodingOf(encoding) })
   }
   return fields
 }

@@ -6,8 +6,7 @@ import {
   streamKindOf,
 } from "../../../http-client/media-type.ts"
 import type { StreamKind } from "../../../http-client/media-type.ts"
-import { child, followNoted, membersOf } from "../document.ts"
-import type { Note, Place } from "../document.ts"
+import { child, followNoted, membersOf, type Note, type Place } from "../document.ts"
 
 /** How values of a content type are read and written. */
 export type MediaClass = "json" | "form" | "multipart" | "text" | "binary" | StreamKind

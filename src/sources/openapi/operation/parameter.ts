@@ -1,12 +1,10 @@
 import { getOwn, textOf } from "../../../schema/json.ts"
-import { child, noteAt, objectAt } from "../document.ts"
-import type { Note, Place, Raw } from "../document.ts"
+import { child, noteAt, objectAt, type Note, type Place, type Raw } from "../document.ts"
 import type { ParameterModel, ParameterStyle, Serialization } from "../model.ts"
 import type { Converted } from "../schema/definition.ts"
 import { refusedName } from "../request/headers.ts"
-import { readContent } from "./media.ts"
-import type { Media } from "./media.ts"
-import { RawOperation } from "./list.ts"
+import { readContent, type Media } from "./media.ts"
+import type { RawOperation } from "./list.ts"
 
 /** A parameter with the place of its schema. */
 export interface Parameter extends ParameterModel {

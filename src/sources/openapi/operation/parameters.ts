@@ -9,34 +9,28 @@ import type { RawOperation } from "./list.ts"
 import { readParameter, undeclaredNames, undeclaredParameter, withKeys } from "./parameter.ts"
 import type { Parameter, ParameterResult, SendsHeader } from "./parameter.ts"
 
-/** The body, which Swagger 2.0 declares among the parameters. */
-export interface LegacyBody {
-  readonly body?: Place | undefined
-  readonly form: readonly Place[]
-  /** The value of a `Content-Type` header that is declared as a parameter. */
-  readonly contentType?: string | undefined
-}
-
 /** The parameters of an operation. */
-export interface Parameters extends LegacyBody {
+export interface Parameters extends LegacyBody, Pick<ParameterList, "accept" | "notes"> {
   readonly list: readonly Parameter[]
-  /** The default of an `Accept` header. */
-  readonly accept: string | undefined
-  readonly notes: readonly Note[]
   /** The input schema without a body, cached since many operations share their parameters. */
   input?: TSchema | undefined
 }
+
+/** The body, which Swagger 2.0 declares among the parameters. */
+export type LegacyBody = Readonly<Pick<ParameterList, "body" | "form" | "contentType">>
 
 const NO_FORM: readonly Place[] = []
 const NO_NOTES: readonly Note[] = []
 const NO_NAMES: readonly string[] = []
 
 /** A parsed list of parameters; its arrays are created on first use, since most stay empty. */
-class ParameterList implements Parameters {
+class ParameterList {
   readonly list: Parameter[] = []
   body: Place | undefined = undefined
   form: readonly Place[] = NO_FORM
+  /** The value of a `Content-Type` header that is declared as a parameter. */
   contentType: string | undefined = undefined
+  /** The default of an `Accept` header. */
   accept: string | undefined = undefined
   notes: readonly Note[] = NO_NOTES
   /** Names of the path parameters. */

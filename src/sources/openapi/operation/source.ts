@@ -1,4 +1,5 @@
 // One operation of a document: from its list entry to the plan of its requests.
+import { BODILESS } from "../request/body.ts"
 import type { TSchema } from "typebox"
 import { decodeFiles } from "../../../core/decode-files.ts"
 import type { LazyParts, OperationRequest } from "../../../core/lazy-operation.ts"
@@ -24,17 +25,13 @@ import type { Body, Flattened } from "./body.ts"
 import type { RawOperation } from "./list.ts"
 import { dateKeys } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
-import { readProblems } from "./problems.ts"
-import type { Problems } from "./problems.ts"
+import { readProblems, type Problems } from "./problems.ts"
 import { EMPTY, acceptOf, isResponseRef, plainOutput, readResponses } from "./responses.ts"
 import type { Response } from "./responses.ts"
-import { versionText } from "./annotate-schema.ts"
-import { examplesOf } from "./examples.ts"
-import { ANYTHING, NOTHING } from "./schemas.ts"
-import type { SchemaBuilder } from "./schemas.ts"
+import { examplesOf, versionText } from "./annotate-schema.ts"
+import { ANYTHING, NOTHING, type SchemaBuilder } from "./schemas.ts"
 import { readScalar, scalarTypes } from "./text-scalars.ts"
-import { fixedInputs, isPlainWatch, streamPlan } from "./stream-plan.ts"
-import type { StreamPlan } from "./stream-plan.ts"
+import { fixedInputs, isPlainWatch, streamPlan, type StreamPlan } from "./stream-plan.ts"
 import { anyScheme, declaredSecurity, noteSecurity, ownServers, readSecurity } from "./security.ts"
 
 /** Prepares the requests of an import without sending them. */
@@ -79,9 +76,6 @@ interface CachedParts {
   stream?: StreamPlan | null
   meta?: Readonly<Record<string, unknown>>
 }
-
-/** `fetch` sends no body with these methods. */
-const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
 
@@ -301,7 +295,7 @@ export class OperationSource implements LazyParts {
 
   /** Notes a body of a method for which `fetch` sends none. */
   private noteBody({ parameters, body }: ParsedInputs, notes: Note[]): void {
-    const { context, operation } = this
+    const { operation } = this
     const { method } = operation
     if (body === undefined || !BODILESS.has(method)) return
     const isUsed =

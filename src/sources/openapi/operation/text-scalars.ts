@@ -1,6 +1,5 @@
 import { parseMediaType } from "../../../http-client/media-type.ts"
-import { objectAt } from "../document.ts"
-import type { Place } from "../document.ts"
+import { objectAt, type Place } from "../document.ts"
 import type { Response } from "./responses.ts"
 
 const SCALARS: ReadonlySet<unknown> = new Set(["integer", "number", "boolean", "null"])

@@ -1,7 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { isBroken, lookUp } from "../document.ts"
-import type { SourceFile } from "../document.ts"
-import type { View } from "./model.ts"
+import { isBroken, lookUp, type SourceFile } from "../document.ts"
+import type { View } from "./definition.ts"
 
 /** Where a property is hidden: bit 1 in inputs, bit 2 in outputs. */
 export type Hidden = 0 | 1 | 2 | 3

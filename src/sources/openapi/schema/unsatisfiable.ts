@@ -1,6 +1,5 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { objectAt } from "../document.ts"
-import type { Raw, SourceFile } from "../document.ts"
+import { objectAt, type Raw, type SourceFile } from "../document.ts"
 import { JSON_TYPES } from "../../../schema/json.ts"
 import { isBinary, isNullable, isNumber } from "./lower.ts"
 
