@@ -149,7 +149,7 @@ const DEEPEST = 100
  * Converts an input to the JSON that its schema describes: a `Date` in a parameter becomes text, a `BigInt` a
  * number, and a binary body text. The request itself is built from the original values.
  */
-export function inputAsData(input: unknown): unknown {
+function inputAsData(input: unknown): unknown {
   if (!isRecord(input)) return input
   return mapped(input, (value, key) =>
     key === "body" ? (isBytes(value) ? "" : withoutBigInts(value, 0)) : parameterAsData(value, 0),

@@ -117,7 +117,7 @@ const RULES = ["by", "cursor", "nextUrl", "page", "offset"] as const
 const WAYS = ["link", "url", "cursor", "page", "offset"]
 
 /** Finds the input of each next page, and detects repeated pages. */
-export class Pager {
+class Pager {
   readonly #id: string
   readonly #inputs: PageInputs
   readonly #rule: PageRule

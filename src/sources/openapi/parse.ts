@@ -171,7 +171,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
  * Checks that a document is OpenAPI in a supported version, and throws if it is not. Returns a warning if the version
  * is not declared exactly.
  */
-export function checkIsOpenAPI(document: unknown, what: string): string | undefined {
+function checkIsOpenAPI(document: unknown, what: string): string | undefined {
   if (!isRecord(document)) {
     throw invalidDocument(
       `${what} must be an object with "openapi" or "swagger"; it is ${typeName(document)}.`,

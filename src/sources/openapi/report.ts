@@ -196,7 +196,7 @@ export interface MissingCredential {
 }
 
 /** The credentials that a document asks for and the configuration does not have. No schema is read. */
-export function missingCredentials(
+function missingCredentials(
   { sources }: ImportResult,
   config: ImportConfig,
 ): readonly MissingCredential[] {

@@ -39,16 +39,16 @@ export function fitsWell(scheme: SecurityScheme, credential: Credential | Secret
   return fits(scheme, credential)
 }
 
-export function isBasic(scheme: { readonly scheme: string }): boolean {
+function isBasic(scheme: { readonly scheme: string }): boolean {
   return scheme.scheme.toLowerCase() === "basic"
 }
 
-export function isBearer(scheme: { readonly scheme: string }): boolean {
+function isBearer(scheme: { readonly scheme: string }): boolean {
   return scheme.scheme.toLowerCase() === "bearer"
 }
 
 /** Whether a scheme is a key in `Authorization`, as some documents describe bearer tokens. */
-export function isAuthorization(scheme: { readonly in: string; readonly name: string }): boolean {
+function isAuthorization(scheme: { readonly in: string; readonly name: string }): boolean {
   return scheme.in === "header" && scheme.name.toLowerCase() === "authorization"
 }
 

@@ -38,7 +38,7 @@ export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
 }
 
 /** A frozen copy; `undefined` if the value is too deep to copy. */
-export function safeCopy(value: unknown): unknown {
+function safeCopy(value: unknown): unknown {
   return isTooDeepToPrint(value) ? undefined : frozenCopy(value)
 }
 

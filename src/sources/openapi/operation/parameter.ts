@@ -19,7 +19,7 @@ export interface Parameter extends ParameterModel {
 const IGNORED_HEADERS: ReadonlySet<string> = new Set(["accept", "content-type", "authorization"])
 
 /** The locations of parameters; of several with one name, the first location gets the plain name. */
-export const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
+const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
 
 /** The result of reading a member of a parameter list. */
 export interface ParameterResult {

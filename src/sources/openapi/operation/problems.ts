@@ -146,7 +146,7 @@ const MAX_KINDS = 500
 const MAX_DEPTH = 32
 
 /** The kinds of problems that a schema allows: one for each way through its alternatives. */
-export function kindsOf(schema: Place): readonly ProblemKind[] {
+function kindsOf(schema: Place): readonly ProblemKind[] {
   const kinds = readKinds(schema, 0, { schemas: 0 })
   if (kinds === undefined) {
     schema.file.document.losses.add(

@@ -70,7 +70,7 @@ function codesOf(responses: ReadonlyMap<string, Place>): { success: string[]; fa
 }
 
 /** Whether a code is a success: 200, any other 2xx, or `2XX`. */
-export function isSuccess(code: string): boolean {
+function isSuccess(code: string): boolean {
   return code === "200" || (code.startsWith("2") && /^2(?:\d\d|XX)$/i.test(code))
 }
 
@@ -164,7 +164,7 @@ export function readResponses(
 }
 
 /** Statuses of responses that have no content. */
-export const NO_CONTENT: readonly string[] = ["204", "205"]
+const NO_CONTENT: readonly string[] = ["204", "205"]
 
 /** The media of a Swagger 2.0 response: one schema, with the content types of the operation. */
 function legacyMedia(operation: RawOperation, place: Place): Media[] {

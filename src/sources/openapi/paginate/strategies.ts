@@ -211,17 +211,17 @@ export function itemsOf(
 }
 
 /** The total number of items, if the page contains it. */
-export function totalOf(data: unknown): number | undefined {
+function totalOf(data: unknown): number | undefined {
   return firstNumber(data, TOTALS)
 }
 
 /** The total number of pages, if the page contains it. */
-export function pageCountOf(data: unknown): number | undefined {
+function pageCountOf(data: unknown): number | undefined {
   return firstNumber(data, PAGE_COUNTS)
 }
 
 /** The value at a JSON pointer, or under a plain key. */
-export function at(data: unknown, pointer: string): unknown {
+function at(data: unknown, pointer: string): unknown {
   return valueAt(data, pointer.startsWith("/") ? (parsePointer(pointer) ?? [pointer]) : [pointer])
 }
 

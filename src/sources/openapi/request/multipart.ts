@@ -192,9 +192,7 @@ export function streamOf(source: ByteStream): ReadableStream<Uint8Array> {
 }
 
 /** Concatenates several pieces to one stream; each is read in turn. */
-export function streamOfPieces(
-  pieces: Iterable<string | Blob | ByteStream>,
-): ReadableStream<Uint8Array> {
+function streamOfPieces(pieces: Iterable<string | Blob | ByteStream>): ReadableStream<Uint8Array> {
   const chunks = chunksOf(pieces)
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -23,7 +23,7 @@ const IN_QUERY: Writer = { ...STRICT, value: (text) => encodeKeeping(text, QUERY
 export const VERBATIM: Writer = { name: same, value: same, delimiter: same }
 
 /** Writes fields of `application/x-www-form-urlencoded`. */
-export function formWriter(how?: Serialization): Writer {
+function formWriter(how?: Serialization): Writer {
   return {
     name: encodeForm,
     value: how?.allowReserved ? IN_QUERY.value : encodeForm,
