@@ -26,99 +26,73 @@ export interface ConnectionFailure {
   readonly code: string | undefined
 }
 
-type Row = readonly [
-  ConnectionFailureKind,
-  RegExp,
-  ConnectionFailure["phase"],
-  isPermanent: boolean,
-  why: string,
-]
+type Row = readonly [ConnectionFailureKind, RegExp, why: string, isPermanent?: true]
+
+/** Failures of connecting: nothing of the request can have arrived. */
+const BEFORE: ReadonlySet<ConnectionFailureKind> = new Set([
+  ...(["dns", "refused", "unreachable", "connect-timeout", "tls"] as const),
+])
 
 // Error codes of Node, OpenSSL, undici and zlib, or messages without a code; Bun and Deno use many of them.
 const FAILURES: readonly Row[] = [
   [
     "dns",
     /^(?:ENOTFOUND|ENODATA|ENONAME|EAI_(?!AGAIN)\w+)$/,
-    "before",
-    false,
     "its host name is not known (DNS). Check the spelling of the address.",
   ],
   [
     "dns",
     /^EAI_AGAIN$/,
-    "before",
-    false,
     "its host name could not be looked up now (DNS). Check the network, or try again.",
   ],
   [
     "refused",
     /^(?:ECONNREFUSED|ConnectionRefused)$/,
-    "before",
-    false,
     "the connection was refused. Check that the server runs and that the port is right.",
   ],
-  [
-    "refused",
-    /^bad port$/,
-    "before",
-    true,
-    "the platform does not connect to this port. Use another.",
-  ],
+  ["refused", /^bad port$/, "the platform does not connect to this port. Use another.", true],
   [
     "unreachable",
     /^(?:ENETUNREACH|EHOSTUNREACH|ENETDOWN|EHOSTDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/,
-    "before",
-    false,
     "that host cannot be reached. Check the network, a proxy or a firewall.",
   ],
   [
     "connect-timeout",
     /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
-    "before",
-    false,
     "no connection could be made in time. Check the address, or a firewall on the way.",
   ],
   [
     "tls",
     /^(?:CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO|CRL_\w+|HOSTNAME_MISMATCH|INVALID_(?:CA|PURPOSE))$/,
-    "before",
-    true,
     "a secure connection could not be made (TLS).",
+    true,
   ],
   [
     "timeout",
     /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/,
-    "after",
-    false,
     "the server was silent for longer than the platform waits.",
   ],
   [
     "length",
     /^UND_ERR_RE[SQ]_CONTENT_LENGTH_MISMATCH$/,
-    "after",
-    false,
     "the body does not have the announced length: a part of it is missing.",
   ],
   [
     "closed",
     /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|UND_ERR_(?:CLOSED|DESTROYED))$/,
-    "after",
-    false,
     "the connection was closed before the answer was complete.",
   ],
   [
     "protocol",
     /^(?:HPE_\w+|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RESPONSE\w*)$/,
-    "after",
-    true,
     "the answer is not valid HTTP.",
+    true,
   ],
   [
     "encoding",
     /^(?:Z_\w+|ERR__ERROR_FORMAT_\w+|ERR_PADDING_\d|ERR_BROTLI\w*)$/,
-    "after",
-    true,
     "the answer could not be decompressed: its bytes do not fit its content-encoding.",
+    true,
   ],
 ]
 
@@ -133,7 +107,8 @@ export function classifyFailure(thrown: unknown): ConnectionFailure {
     const code = codeOf(error)
     const row = FAILURES.find(([, codes]) => codes.test(code ?? reasonOf(error)))
     if (row === undefined) continue
-    const [kind, , phase, isPermanent, why] = row
+    const [kind, , why, isPermanent = false] = row
+    const phase = BEFORE.has(kind) ? "before" : "after"
     // OpenSSL's reason is useful, and names certificates and hosts but no secrets.
     if (kind === "tls") {
       return { kind, phase, isPermanent, code, why: `${why} ${sentence(error)}` }

@@ -1,14 +1,12 @@
 import { CallError } from "../core/errors.ts"
-import { readChunks } from "./chunks.ts"
+import { readChunks } from "./exchange.ts"
 import { excerpt } from "./decode.ts"
 import type { RequestContext } from "./request-errors.ts"
-import { createFrameParser } from "./delimited-items.ts"
-import type { Frame, FrameParser } from "./delimited-items.ts"
+import { createSseFrameParser, type Frame, type FrameParser } from "./sse.ts"
 import { parseJson } from "./json.ts"
 import type { StreamKind } from "./media-type.ts"
 import { lostDigitsMessage } from "./read-body.ts"
 import { maskSecrets } from "./secrets.ts"
-import { createSseFrameParser } from "./sse.ts"
 
 /** One item of a stream. */
 export interface StreamEvent {
@@ -96,6 +94,44 @@ function frameParserFor(kind: StreamKind, limit: number, options: ReadEventsOpti
   }
 }
 
+/** Parses frames that one character ends (JSON Lines) or begins (JSON sequences, RFC 7464). */
+function createFrameParser(separator: string, limit: number): FrameParser {
+  // Parts are joined once: appending to a string chunk by chunk would copy it each time.
+  let parts: string[] = []
+  let length = 0
+  let isFull = false
+
+  return {
+    feed(text) {
+      const frames: Frame[] = []
+      let from = 0
+      while (!isFull) {
+        const at = text.indexOf(separator, from)
+        const end = at === -1 ? text.length : at
+        parts.push(text.slice(from, end))
+        length += end - from
+        isFull = length > limit
+        if (at === -1 || isFull) break
+        frames.push({ text: parts.join(""), isUnfinished: false })
+        parts = []
+        length = 0
+        from = at + 1
+      }
+      return frames
+    },
+    end() {
+      const text = parts.join("")
+      parts = []
+      // In a sequence a line feed ends each item, so the last item is complete without a next separator.
+      const isUnfinished = !text.endsWith("\n")
+      return isFull || text.trim() === "" ? [] : [{ text, isUnfinished }]
+    },
+    get isOverLimit() {
+      return isFull
+    },
+  }
+}
+
 function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefined {
   const { kind, options } = state
   // A sequence starts with its separator, so the text before the first one is not an item.
@@ -106,19 +142,17 @@ function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefin
   if (raw === "" && frame.event === undefined) return undefined
   const parsed = parseJson(raw, options)
   if (parsed.is === "too-deep") {
-    throw new CallError(
-      "PAYLOAD_TOO_LARGE",
-      `Item ${state.count} of the stream${nameOf(options)} is JSON nested deeper than ` +
-        `${parsed.limit} levels.`,
-      stamp(options),
-    )
+    const message = `Item ${state.count} of the stream${nameOf(options)} is JSON nested deeper than ${parsed.limit} levels.`
+    throw streamError("PAYLOAD_TOO_LARGE", message, options)
   }
   if (parsed.is === "broken") {
-    if (kind !== "sse") throw broken(frame, raw, state)
+    if (kind !== "sse") throw brokenError(frame, raw, state)
     if (frame.isUnfinished && /^\s*[[{]/.test(raw)) return undefined
   }
-  if (parsed.is === "value" && parsed.bigIntegers !== undefined) {
-    warnLostDigits(parsed.bigIntegers, state)
+  const lost = parsed.is === "value" && options.bigint !== "text" ? parsed.bigIntegers : undefined
+  if (lost !== undefined && !state.hasWarned) {
+    state.hasWarned = true
+    options.onWarning?.(`An item of the stream${nameOf(options)} ${lostDigitsMessage(lost)}`)
   }
   const { event, id, retry } = frame
   return {
@@ -130,45 +164,29 @@ function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefin
   }
 }
 
-function warnLostDigits(integers: readonly string[], state: ReadState): void {
-  const { options } = state
-  if (state.hasWarned || options.bigint === "text") return
-  state.hasWarned = true
-  options.onWarning?.(`An item of the stream${nameOf(options)} ${lostDigitsMessage(integers)}`)
-}
-
-function broken(frame: Frame, raw: string, { kind, count, options }: ReadState): CallError {
-  const what = kind === "ndjson" ? `Line ${count}` : `Item ${count}`
-  if (frame.isUnfinished) {
-    return new CallError(
-      "DATA_LOSS",
-      `The stream${nameOf(options)} ended in the middle of ${what.toLowerCase()}: ` +
-        excerpt(raw, 100),
-      stamp(options),
-    )
-  }
-  return new CallError(
-    "EXECUTION_ERROR",
-    `${what} of the stream${nameOf(options)} is not JSON: ${excerpt(raw, 100)}`,
-    stamp(options),
-  )
+function brokenError(frame: Frame, raw: string, { kind, count, options }: ReadState): CallError {
+  const what = kind === "ndjson" ? "line" : "item"
+  const stream = `stream${nameOf(options)}`
+  const code = frame.isUnfinished ? "DATA_LOSS" : "EXECUTION_ERROR"
+  const issue = frame.isUnfinished
+    ? `The ${stream} ended in the middle of ${what} ${count}`
+    : `${kind === "ndjson" ? "Line" : "Item"} ${count} of the ${stream} is not JSON`
+  return streamError(code, `${issue}: ${excerpt(raw, 100)}`, options)
 }
 
 function tooLarge(limit: number, options: ReadEventsOptions): CallError {
-  return new CallError(
-    "PAYLOAD_TOO_LARGE",
-    `An item of the stream${nameOf(options)} is longer than ${limit} characters.`,
-    stamp(options),
-  )
+  const message = `An item of the stream${nameOf(options)} is longer than ${limit} characters.`
+  return streamError("PAYLOAD_TOO_LARGE", message, options)
+}
+
+function streamError(
+  code: "DATA_LOSS" | "EXECUTION_ERROR" | "PAYLOAD_TOO_LARGE",
+  message: string,
+  { operationId, mayHaveEffect = false }: ReadEventsOptions,
+): CallError {
+  return new CallError(code, message, { operationId, mayHaveExecuted: mayHaveEffect })
 }
 
 function nameOf({ operationId }: ReadEventsOptions): string {
   return operationId === undefined ? "" : ` of "${operationId}"`
-}
-
-function stamp({ operationId, mayHaveEffect = false }: ReadEventsOptions): {
-  operationId: string | undefined
-  mayHaveExecuted: boolean
-} {
-  return { operationId, mayHaveExecuted: mayHaveEffect }
 }

@@ -1,13 +1,9 @@
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { fetchOptions } from "./request.ts"
-import type { PreparedRequest } from "./request.ts"
+import { abortError, networkFailure, type RequestContext } from "./request-errors.ts"
+import { fetchOptions, type PreparedRequest } from "./request.ts"
 import { originOf } from "./egress.ts"
-import { abortError, networkFailure } from "./request-errors.ts"
-import type { RequestContext } from "./request-errors.ts"
-import { safeHeaders } from "./headers.ts"
+import { maskValue, safeHeaders } from "./secrets.ts"
 import { assertSameOrigin, redirectedRequest, tooManyRedirectsError } from "./redirect.ts"
-import type { RedirectContext } from "./redirect.ts"
-import { maskValue } from "./secrets.ts"
 
 /** A form, encoded for sending. */
 export interface EncodedBody {
@@ -16,9 +12,8 @@ export interface EncodedBody {
 }
 
 /** How a request is sent. */
-export interface ExchangeOptions extends RedirectContext {
+export interface ExchangeOptions extends RequestContext {
   readonly fetch: typeof globalThis.fetch
-  readonly signal: AbortSignal
   /** Values that must not come back in headers, bodies or errors. */
   readonly secrets: readonly string[]
   /** Maximum number of redirects, all within one origin; 5. */
@@ -72,6 +67,41 @@ export async function exchange(
 export function discard(response: { readonly body: ReadableStream<Uint8Array> | null }): void {
   // The body may have failed in the meantime, which does not matter now.
   response.body?.cancel().catch(() => undefined)
+}
+
+/**
+ * Yields the chunks of a body, each when the consumer asks for it.
+ *
+ * Leaving the loop or aborting cancels the body, which closes the connection. This function listens to the
+ * signal itself, since not every `fetch` does so once it has returned a response.
+ */
+export async function* readChunks(
+  body: ReadableStream<Uint8Array>,
+  context: RequestContext,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { signal } = context
+  const reader = body.getReader()
+  const stop = (): void => {
+    // Rejects for a body that already failed; there is nothing left to close then.
+    reader.cancel(signal.reason).catch(() => undefined)
+  }
+  const listener = { handleEvent: stop }
+  addSignalListener(signal, listener)
+  try {
+    for (;;) {
+      // A pending read ends when the body is cancelled.
+      if (signal.aborted) throw abortError(context)
+      const { done, value } = await reader.read()
+      if (signal.aborted) throw abortError(context)
+      if (done) return
+      yield value
+    }
+  } catch (thrown) {
+    throw networkFailure(thrown, context)
+  } finally {
+    removeSignalListener(signal, listener)
+    stop()
+  }
 }
 
 function redirectOf(

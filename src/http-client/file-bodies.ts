@@ -2,8 +2,7 @@
 
 import { encodeValue } from "../core/envelope-codec.ts"
 import { contentDisposition, fileNameOf } from "../internal/file-names.ts"
-import { isFileLike, toFile } from "../schema/files.ts"
-import type { FileLike } from "../schema/files.ts"
+import { isFileLike, toFile, type FileLike } from "../schema/files.ts"
 import { isPlainObject } from "../internal/guards.ts"
 import { chunksOf } from "../internal/streams.ts"
 import { FILE_PREFERENCE } from "../internal/headers.ts"

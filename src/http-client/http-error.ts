@@ -3,9 +3,8 @@ import { isObject } from "../internal/guards.ts"
 import { cutText, jsonText } from "../internal/message-text.ts"
 import { excerpt } from "./decode.ts"
 import type { HttpResponse } from "./exchange.ts"
-import { readBody } from "./read-body.ts"
-import type { ReadBodyOptions } from "./read-body.ts"
-import { isRepeatable } from "./repeatable.ts"
+import { readBody, type ReadBodyOptions } from "./read-body.ts"
+import { isRepeatable } from "./request.ts"
 import { retryAfterOf } from "./retry-after.ts"
 
 /** The call that a failed response belongs to. */

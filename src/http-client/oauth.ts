@@ -1,13 +1,13 @@
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
+import { abortError, type RequestContext } from "./request-errors.ts"
 import { CallError } from "../core/errors.ts"
 import { toBase64 } from "../internal/base64.ts"
 import { excerpt } from "./decode.ts"
 import { parseUrl } from "./egress.ts"
-import { exchange } from "./exchange.ts"
-import type { HttpResponse } from "./exchange.ts"
+import { exchange, type HttpResponse } from "./exchange.ts"
 import { parseMediaType } from "./media-type.ts"
 import { readBody } from "./read-body.ts"
 import { retryAfterOf } from "./retry-after.ts"
-import { createSharedTask } from "./shared-task.ts"
 import { systemClock } from "../internal/clock.ts"
 import { isObject } from "../internal/guards.ts"
 
@@ -180,4 +180,58 @@ function parseTokenUrl(tokenUrl: string): URL {
     )
   }
   return url
+}
+
+/** Work that is done once for many concurrent callers. */
+interface SharedTask<TResult> {
+  /** Waits for the work, and starts it unless it is running. Aborting only stops this caller's wait. */
+  join(context: RequestContext): Promise<TResult>
+}
+
+/** Creates a shared task; its controller is aborted when the last caller stops waiting. */
+function createSharedTask<TResult>(
+  work: (controller: AbortController) => Promise<TResult>,
+): SharedTask<TResult> {
+  let running: Running<TResult> | undefined
+
+  function start(): Running<TResult> {
+    const controller = new AbortController()
+    const task: Running<TResult> = { controller, result: work(controller), waiting: 0 }
+    running = task
+    const clear = (): void => {
+      if (running === task) running = undefined
+    }
+    task.result.then(clear, clear)
+    return task
+  }
+
+  return {
+    async join(context) {
+      const { signal } = context
+      if (signal.aborted) throw abortError(context, false)
+      const task = running ?? start()
+      let listener: { handleEvent(): void } | undefined
+      task.waiting++
+      try {
+        return await new Promise<TResult>((resolve, reject) => {
+          listener = { handleEvent: () => reject(abortError(context, false)) }
+          addSignalListener(signal, listener)
+          task.result.then(resolve, reject)
+        })
+      } finally {
+        if (listener !== undefined) removeSignalListener(signal, listener)
+        // The next caller starts new work instead of joining work that is being aborted.
+        if (--task.waiting === 0 && running === task) {
+          running = undefined
+          task.controller.abort()
+        }
+      }
+    },
+  }
+}
+
+interface Running<TResult> {
+  readonly controller: AbortController
+  readonly result: Promise<TResult>
+  waiting: number
 }

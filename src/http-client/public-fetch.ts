@@ -2,13 +2,11 @@
 // connection uses, so that a name cannot resolve to something else in between.
 import { nodeBuiltin } from "../internal/node-builtin.ts"
 import { isCallError } from "../core/errors.ts"
-import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
-import { assertPublic, checkedLookup } from "./public-lookup.ts"
-import type { LookupLike } from "./public-lookup.ts"
+import { assertPublic, checkedLookup, type LookupLike } from "./public-lookup.ts"
 import { chunksOf, watchedBody } from "../internal/streams.ts"
-import { becomesGet, fetchOptions, REDIRECTS } from "./request.ts"
+import { REDIRECTS, becomesGet, fetchOptions } from "./request.ts"
 
 /** How `createPublicFetch` resolves names. */
 export interface PublicFetchOptions {

@@ -2,33 +2,26 @@ import { changedError } from "../core/error-marks.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import { cutText } from "../internal/message-text.ts"
 import { joinBytes } from "../schema/files.ts"
-import { readChunks } from "./chunks.ts"
+import { discard, readChunks, type HttpResponse } from "./exchange.ts"
 import { decodeIfText, decodeText, excerpt } from "./decode.ts"
 import { originOf } from "./egress.ts"
-import { discard } from "./exchange.ts"
-import type { HttpResponse } from "./exchange.ts"
 import type { RequestContext } from "./request-errors.ts"
-import { parseJson } from "./json.ts"
-import type { ParsedJson } from "./json.ts"
+import { parseJson, type ParsedJson } from "./json.ts"
 import { isJson, isText, parseMediaType } from "./media-type.ts"
-import { isRepeatable, isSafeMethod } from "./repeatable.ts"
+import { isRepeatable, isSafeMethod } from "./request.ts"
 import { maskSecrets } from "./secrets.ts"
 
 /** How a body is read. */
-export interface ReadBodyOptions {
-  readonly signal: AbortSignal
+export interface ReadBodyOptions extends Omit<RequestContext, "origin" | "mayHaveEffect"> {
   readonly secrets: readonly string[]
   /** The method of the request: the response to HEAD has no body. */
   readonly method: string
+  /** Default: by the method. */
+  readonly mayHaveEffect?: boolean | undefined
   /** Maximum size after decompression; 10 MiB. */
   readonly maxBytes?: number | undefined
   /** Cut the body at the limit instead of throwing. */
   readonly truncate?: boolean | undefined
-  readonly operationId?: string | undefined
-  /** Default: by the method. */
-  readonly mayHaveEffect?: boolean | undefined
-  /** How messages begin; `The request of "…"` when left out. */
-  readonly subject?: string | undefined
   /** `text`: integers beyond 2^53 become strings. */
   readonly bigint?: "text" | undefined
   /** The body is a file: its bytes are the result, whatever its content type, and even if there are none. */
@@ -98,11 +91,7 @@ function asJson(text: string, status: number, options: ReadBodyOptions): ReadBod
           `returned as text. It begins: ${excerpt(text, 200)}`,
       }
     case "too-deep":
-      throw new CallError(
-        "PAYLOAD_TOO_LARGE",
-        `The answer${nameOf(options)} is JSON nested deeper than ${parsed.limit} levels.`,
-        { operationId: options.operationId, mayHaveExecuted: contextOf(options).mayHaveEffect },
-      )
+      throw tooLarge(`is JSON nested deeper than ${parsed.limit} levels.`, options)
   }
 }
 
@@ -162,14 +151,14 @@ async function readBytes(
   const isEncoded = response.headers["content-encoding"] !== undefined
   if (!truncate && announced > maxBytes && !isEncoded) {
     discard(response)
-    throw tooLarge(maxBytes, options)
+    throw overLimit(maxBytes, options)
   }
   const chunks: Uint8Array[] = []
   let length = 0
   try {
     for await (const chunk of readChunks(body, contextOf(options, response.url))) {
       if (length + chunk.length > maxBytes) {
-        if (!truncate) throw tooLarge(maxBytes, options)
+        if (!truncate) throw overLimit(maxBytes, options)
         chunks.push(chunk.subarray(0, maxBytes - length))
         return { bytes: joinBytes(chunks, maxBytes), isCut: true }
       }
@@ -194,13 +183,16 @@ function withMissingBytes(thrown: unknown, announced: number, length: number): u
   })
 }
 
-function tooLarge(limit: number, options: ReadBodyOptions): CallError {
-  return new CallError(
-    "PAYLOAD_TOO_LARGE",
-    `The answer${nameOf(options)} is larger than ${limit} bytes and was not read to its end. ` +
-      `Ask for less, or raise "maxResponseBytes".`,
-    { operationId: options.operationId, mayHaveExecuted: contextOf(options).mayHaveEffect },
-  )
+function overLimit(limit: number, options: ReadBodyOptions): CallError {
+  const issue = `is larger than ${limit} bytes and was not read to its end. Ask for less, or raise "maxResponseBytes".`
+  return tooLarge(issue, options)
+}
+
+function tooLarge(issue: string, options: ReadBodyOptions): CallError {
+  const { operationId } = options
+  const mayHaveExecuted = contextOf(options).mayHaveEffect
+  const message = `The answer${nameOf(options)} ${issue}`
+  return new CallError("PAYLOAD_TOO_LARGE", message, { operationId, mayHaveExecuted })
 }
 
 function nameOf({ operationId }: ReadBodyOptions): string {

@@ -4,8 +4,7 @@ import { systemClock } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"
 import { backOff, withJitter } from "../internal/back-off.ts"
 import { pause } from "../internal/wait.ts"
-import { readEvents } from "./events.ts"
-import type { ReadEventsOptions, StreamEvent } from "./events.ts"
+import { readEvents, type ReadEventsOptions, type StreamEvent } from "./events.ts"
 import { abortError } from "./request-errors.ts"
 
 /** When a lost stream is reopened. */

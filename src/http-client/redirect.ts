@@ -1,17 +1,7 @@
 import { CallError } from "../core/errors.ts"
-import { becomesGet, REDIRECTS } from "./request.ts"
-import type { PreparedRequest } from "./request.ts"
+import { REDIRECTS, becomesGet, type PreparedRequest } from "./request.ts"
 import { originOf, parseUrl, sameOrigin } from "./egress.ts"
-import { subjectOf } from "./request-errors.ts"
-
-/** The call that is redirected. */
-export interface RedirectContext {
-  readonly operationId: string | undefined
-  /** The request may change something on the other side. */
-  readonly mayHaveEffect: boolean
-  /** How messages begin; `The request of "…"` when left out. */
-  readonly subject?: string | undefined
-}
+import { subjectOf, type RequestContext } from "./request-errors.ts"
 
 const BODY_HEADERS = /^content-/
 
@@ -23,7 +13,7 @@ const BODY_HEADERS = /^content-/
 export function redirectedRequest(
   request: PreparedRequest,
   response: Response,
-  context: RedirectContext,
+  context: RequestContext,
 ): PreparedRequest | undefined {
   if (response.type === "opaqueredirect") throw redirectBlockedError(request, 0, undefined, context)
   const location = response.headers.get("location")
@@ -47,7 +37,7 @@ export function redirectedRequest(
 export function assertSameOrigin(
   request: PreparedRequest,
   response: Response,
-  context: RedirectContext,
+  context: RequestContext,
 ): void {
   if (!response.redirected || sameOrigin(response.url, request.url)) return
   void response.body?.cancel().catch(() => undefined)
@@ -63,7 +53,7 @@ export function assertSameOrigin(
 export function tooManyRedirectsError(
   request: PreparedRequest,
   limit: number,
-  context: RedirectContext,
+  context: RequestContext,
 ): CallError {
   return new CallError(
     "EXECUTION_ERROR",
@@ -76,7 +66,7 @@ function redirectBlockedError(
   request: PreparedRequest,
   status: number,
   target: URL | undefined,
-  context: RedirectContext,
+  context: RequestContext,
 ): CallError {
   const from = originOf(request.url) ?? "its server"
   const to = target === undefined ? undefined : (originOf(target) ?? target.protocol)
@@ -103,7 +93,7 @@ function redirectBlockedError(
 function streamSentError(
   request: PreparedRequest,
   status: number,
-  context: RedirectContext,
+  context: RequestContext,
 ): CallError {
   return new CallError(
     "EXECUTION_ERROR",

@@ -1,7 +1,7 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { classifyFailure } from "./connection-failure.ts"
-import { isRepeatable } from "./repeatable.ts"
+import { isRepeatable } from "./request.ts"
 import { maskValue } from "./secrets.ts"
 
 /** The request that an error is about. */

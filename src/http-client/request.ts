@@ -26,3 +26,16 @@ export function becomesGet(method: string, status: number): boolean {
   if (status === 303) return method !== "GET" && method !== "HEAD"
   return (status === 301 || status === 302) && method === "POST"
 }
+
+const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
+const IDEMPOTENT = new Set([...SAFE, "PUT", "DELETE"])
+
+/** Whether a method is safe in the sense of HTTP: it only reads. */
+export function isSafeMethod(method: string): boolean {
+  return SAFE.has(method)
+}
+
+/** Whether a request can be sent again: it has no effect, or its method is idempotent. */
+export function isRepeatable(method: string | undefined, mayHaveEffect: boolean): boolean {
+  return !mayHaveEffect || (method !== undefined && IDEMPOTENT.has(method))
+}

@@ -1,5 +1,23 @@
 import { createParser } from "eventsource-parser"
-import type { Frame, FrameParser } from "./delimited-items.ts"
+
+/** One item of a stream, before its content is parsed. */
+export interface Frame {
+  readonly text: string
+  /** The stream ended before the end of this frame. */
+  readonly isUnfinished: boolean
+  readonly event?: string | undefined
+  readonly id?: string | undefined
+  readonly retry?: number | undefined
+}
+
+/** Splits a text that arrives in arbitrary chunks into frames. */
+export interface FrameParser {
+  feed(text: string): readonly Frame[]
+  /** The remaining frames at the end of the text. */
+  end(): readonly Frame[]
+  /** A frame exceeded the limit; the frames before it have been returned. */
+  readonly isOverLimit: boolean
+}
 
 // Room for field names and line ends, which the parser counts and the content limit does not.
 const SLACK = 1024

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../src/index.ts"
-import { safeHeaders } from "../../src/http-client/headers.ts"
+import { safeHeaders } from "../../src/http-client/secrets.ts"
 import { redact, redactText } from "../../src/internal/redact.ts"
 import { isSecretField, isSecretName } from "../../src/internal/secret-names.ts"
 import type { NameKind } from "../../src/internal/secret-names.ts"

@@ -103,7 +103,7 @@ export const UNPROVEN: readonly string[] = [
   "sources/openapi/request/media.ts /\\s+/",
   "sources/openapi/request/path.ts /\\{([^{}]+)\\}/",
   "sources/openapi/request/path.ts /\\{[^{}]+\\}/",
-  "sources/openapi/request/server-url.ts /\\{([^{}]+)\\}/",
+  "sources/openapi/request/server.ts /\\{([^{}]+)\\}/",
   "sources/openapi/schema/store.ts /[^A-Za-z0-9._-]+/",
   "sources/scan/paths.ts /^\\/\\/([^/]+)(.*)$/",
   "sources/scan/walk.ts /\\.d\\.[cm]?ts$|\\.(?:test|spec)\\.[^/\\\\]*$/",

@@ -8,7 +8,7 @@ import { fill } from "../resolve-references.ts"
 import type { Resolve } from "../resolve-references.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
-import { missingCredentialsOf } from "../../sources/openapi/with-report.ts"
+import { missingCredentialsOf } from "../../sources/openapi/report.ts"
 import { WatchedFetch } from "./watched-fetch.ts"
 
 /** Opens the operations of a document, from a file or a URL. */

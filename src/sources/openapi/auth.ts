@@ -1,20 +1,15 @@
 import { CallError } from "../../core/errors.ts"
 import { listed } from "../../internal/message-text.ts"
 import { getOwn } from "../../schema/json.ts"
-import { CredentialWriter } from "./auth/apply.ts"
-import type { AuthContext } from "./auth/context.ts"
-import { fits, fitsWell } from "./auth/match.ts"
-import type { Credential, Secret } from "./config.ts"
+import { CredentialWriter, fits, fitsWell, type SelectedAuth } from "./auth/apply.ts"
+import type { AuthContext } from "./auth/secrets.ts"
+import type { Credential, HTTPServiceConfig, Secret } from "./config.ts"
 import type { SecurityRequirement, SecurityScheme } from "./model.ts"
-import type { SelectedAuth } from "./auth/apply.ts"
 
-export type { AuthContext, TokenRequest } from "./auth/context.ts"
+export type { AuthContext, TokenRequest } from "./auth/secrets.ts"
 
 /** The user's credentials, as in `HTTPServiceConfig`. */
-export interface AuthConfig {
-  readonly auth?: Credential | Secret | undefined
-  readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
-}
+export type AuthConfig = Pick<HTTPServiceConfig, "auth" | "credentials">
 
 /** A scheme of a requirement and its credential; `undefined` if it needs none from us. */
 type Pairing = readonly [SecurityScheme, Credential | Secret, readonly string[]] | undefined
@@ -89,7 +84,7 @@ function pair(
   let left = auth
   for (const [name, needed] of requirement) {
     const { scheme, scopes } = needed
-    const named = namedCredential(config, name)
+    const named = getOwn(config.credentials ?? {}, name) as Credential | Secret | undefined
     if (named !== undefined) pairings.push([scheme, named, scopes])
     else if (isOutside(needed)) pairings.push(undefined)
     else if (left !== undefined && match?.(scheme, left) === true) {
@@ -104,11 +99,6 @@ function pair(
 /** Certificates belong to the connection, which the user's own `fetch` makes. */
 function isOutside({ scheme }: { readonly scheme: SecurityScheme }): boolean {
   return scheme.type === "mutualTLS"
-}
-
-function namedCredential(config: AuthConfig, name: string): Credential | Secret | undefined {
-  const credential = config.credentials === undefined ? undefined : getOwn(config.credentials, name)
-  return credential as Credential | Secret | undefined
 }
 
 function hasAny({ auth, credentials }: AuthConfig): boolean {

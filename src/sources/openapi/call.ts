@@ -1,40 +1,33 @@
 // Sends the calls of one import, from the input to the envelope.
 import { changedError, repeatableLoss } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
-import { discard, exchange } from "../../http-client/exchange.ts"
-import type { HttpResponse } from "../../http-client/exchange.ts"
+import { discard, exchange, type HttpResponse } from "../../http-client/exchange.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { fileOf } from "../../http-client/file-bodies.ts"
 import { fileFieldsOf } from "../../schema/file-fields.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
 import { keyForOthers } from "../../core/call-policy.ts"
-import { secretsIn } from "../../http-client/headers.ts"
+import { secretsIn } from "../../http-client/secrets.ts"
 import { resolveFetch } from "../../http-client/public-fetch.ts"
 import { readHttpError } from "../../http-client/http-error.ts"
 import { createTokenSource } from "../../http-client/oauth.ts"
 import { isJson } from "../../http-client/media-type.ts"
 import { readBody } from "../../http-client/read-body.ts"
-import { isSafeMethod } from "../../http-client/repeatable.ts"
-import { httpEnvelope } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { isSafeMethod, type PreparedRequest } from "../../http-client/request.ts"
+import { httpEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { selectAuth } from "./auth.ts"
-import type { AuthContext, TokenRequest } from "./auth.ts"
+import { selectAuth, type AuthContext, type TokenRequest } from "./auth.ts"
 import type { SelectedAuth } from "./auth/apply.ts"
-import { credentialContext } from "./auth/context.ts"
-import { createTokenStore } from "./auth/token-store.ts"
+import { createTokenStore, credentialContext } from "./auth/secrets.ts"
 import type { HTTPServiceConfig, RequestOptions } from "./config.ts"
-import type { PreparedRequest } from "../../http-client/request.ts"
 import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
-import { exchangeOnce, isStreamed } from "./streamed-bodies.ts"
 import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
-import { encodeMultipart } from "./request/multipart.ts"
+import { encodeMultipart, holdsBlob } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
-import { type CallLimits, createCallLimits } from "./call-limits.ts"
-import type { HandlerContext } from "./call-limits.ts"
+import { createCallLimits, type CallLimits, type HandlerContext } from "./call-limits.ts"
 
 /** A request that contains its secrets. */
 interface ReadyRequest {
@@ -153,8 +146,7 @@ export class HTTPOperationClient {
       const isOnce = isStreamed(request.body)
       if (more !== undefined) more.isOnce = isOnce
       const secrets = [...auth.secrets, ...secretsIn(ready.headers)]
-      const send = isOnce ? exchangeOnce : exchange
-      const response = await send(request, {
+      const sent = exchange(request, {
         fetch: this.fetch,
         signal,
         operationId: source.id,
@@ -164,6 +156,7 @@ export class HTTPOperationClient {
         redirect: this.#config.redirect,
         exposeHeaders: this.#config.exposeHeaders,
       })
+      const response = await (isOnce ? sent.catch(refuseRepetition) : sent)
       // 304 has no data: the cache that asked for it has them, and for other callers it is an error.
       if (response.status < 400 && response.status !== 304) return { response, secrets }
       if (response.status === 401) {
@@ -263,6 +256,17 @@ export class HTTPOperationClient {
       },
     })
   }
+}
+
+/** Whether a body is consumed by sending it, so that it cannot be sent again. */
+function isStreamed(body: PreparedRequest["body"]): boolean {
+  if (body instanceof FormData) return holdsBlob(body)
+  return body instanceof ReadableStream || body instanceof Blob
+}
+
+/** Marks the error of a request whose body can be sent only once. */
+function refuseRepetition(error: unknown): never {
+  throw isCallError(error) ? changedError(error, { retryable: false }) : error
 }
 
 /** Asks for a result only if it differs from the one that a cache holds. */

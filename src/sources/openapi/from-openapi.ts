@@ -2,17 +2,15 @@ import { CallError } from "../../core/errors.ts"
 import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
 import { defer } from "../../internal/defer.ts"
 import { plainHeaders } from "../../internal/headers.ts"
-import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { allowReferences } from "./allowed-references.ts"
+import { lazyOperation, type LazyOperation } from "../../core/lazy-operation.ts"
+import { allowReferences, createFileLoader, fileUrlOf, platformFS } from "./load-file.ts"
+import type { FileReader } from "./load-file.ts"
 import { HTTPOperationClient } from "./call.ts"
 import type { RequestOptions } from "./config.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import { OpenAPIDocument } from "./document.ts"
-import { loadExternal, MAX_BYTES } from "./files.ts"
+import { MAX_BYTES, loadExternal } from "./files.ts"
 import { importDocument } from "./import.ts"
-import { lazyOperation } from "../../core/lazy-operation.ts"
-import { createFileLoader, fileUrlOf } from "./load-file.ts"
-import type { FileReader } from "./load-file.ts"
 import { createUrlLoader } from "./load-url.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
 import type { OperationSource } from "./operation/source.ts"
@@ -20,9 +18,7 @@ import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS, REQUEST_OPTIONS, validateConfig }
 import type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
 import { sourceOf, withSource } from "./origin.ts"
 import { parseDocument } from "./parse.ts"
-import { platformFS } from "./platform-fs.ts"
-import { withReport } from "./with-report.ts"
-import type { ImportReport } from "./report.ts"
+import { withReport, type ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import { isPrivateHost } from "../../internal/private-host.ts"
@@ -45,6 +41,28 @@ export type ImportedOperations = ImportedOperation[] & {
 /** An OpenAPI document as an object. It is not trusted. */
 export type OpenAPISpec = object
 
+/** A parameter of an operation in a document. */
+export interface OpenAPIParameter {
+  name: string
+  in: "path" | "query" | "header" | "cookie" | (string & {})
+  description?: string
+  required?: boolean
+  schema?: object
+  [key: string]: unknown
+}
+
+/** An operation in a document: the object under a path and a method. */
+export interface OpenAPIOperation {
+  operationId?: string
+  summary?: string
+  description?: string
+  tags?: string[]
+  parameters?: (OpenAPIParameter | { $ref: string })[]
+  requestBody?: object
+  responses?: Record<string, object>
+  [key: string]: unknown
+}
+
 /** Length of a document that takes more than some milliseconds to parse. */
 const LARGE_TEXT = 1024 * 1024
 const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 30_000 }
@@ -59,11 +77,8 @@ export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): 
   const { maxDocumentBytes: maxBytes, documentUrl } = config
   const { document, warnings, isTree } = parseDocument(spec, { maxBytes })
   const hides = typeof spec !== "string" || hidesProperties(spec)
-  return operationsOf(
-    new OpenAPIDocument(document, documentUrl, undefined, undefined, hides, isTree),
-    config,
-    warnings,
-  )
+  const options = { url: documentUrl, hidesProperties: hides, isTree }
+  return operationsOf(new OpenAPIDocument(document, options), config, warnings)
 }
 
 /**
@@ -188,18 +203,15 @@ async function load(
     files: maxFiles,
     bytes: maxDocumentBytes && Math.max(maxDocumentBytes, MAX_BYTES),
   })
-  return operationsOf(
-    new OpenAPIDocument(
-      document,
-      url,
-      external.documents,
-      external.refused,
-      external.documents.size > 0 || hidesProperties(text),
-      isTree,
-    ),
-    { ...config, documentUrl: url },
-    [...warnings, ...external.warnings],
-  )
+  const whole = new OpenAPIDocument(document, {
+    url,
+    external: external.documents,
+    refused: external.refused,
+    hidesProperties: external.documents.size > 0 || hidesProperties(text),
+    isTree,
+  })
+  const all = [...warnings, ...external.warnings]
+  return operationsOf(whole, { ...config, documentUrl: url }, all)
 }
 
 /** Whether a text contains `readOnly` or `writeOnly`. */

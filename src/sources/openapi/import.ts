@@ -1,21 +1,19 @@
-import { inputAsData } from "./request/as-data.ts"
-import { isRecord } from "../../internal/guards.ts"
-import { getOwn } from "../../schema/json.ts"
+import { isPlainObject, isRecord } from "../../internal/guards.ts"
+import { getOwn, setOwn } from "../../schema/json.ts"
+import { isBytes } from "./request/text.ts"
 import type { NormalizeMode, OutputMode } from "../../core/types.ts"
 import type { OperationPolicy } from "../../core/operation-settings.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import { makeUnique, nameWithin, operationName } from "./names.ts"
 import { versionText } from "./operation/annotate-schema.ts"
-import { listOperations } from "./operation/list.ts"
-import type { RawOperation, Skipped } from "./operation/list.ts"
+import { OperationList, type RawOperation, type Skipped } from "./operation/list.ts"
 import type { SendsHeader } from "./operation/parameter.ts"
 import { ParameterReader } from "./operation/parameters.ts"
 import { responseMode } from "./operation/responses.ts"
 import { SchemaBuilder } from "./operation/schemas.ts"
 import { readSchemes, rootServers } from "./operation/security.ts"
-import { OperationSource } from "./operation/source.ts"
-import type { ImportContext, RequestPreparer } from "./operation/source.ts"
+import { OperationSource, type ImportContext, type RequestPreparer } from "./operation/source.ts"
 import { SchemaStore } from "./schema/store.ts"
 
 /** An operation of the document, as a filter sees it. */
@@ -79,10 +77,7 @@ export function importDocument(
       return (parameters ??= new ParameterReader(document, headersOf(config)))
     },
     get schemas() {
-      return (schemas ??= new SchemaBuilder(
-        document,
-        new SchemaStore(document, config.bigint === "text"),
-      ))
+      return (schemas ??= new SchemaBuilder(new SchemaStore(document, config.bigint === "text")))
     },
     outputs: new Map(),
     caller,
@@ -100,7 +95,7 @@ export function importDocument(
       return (servers ??= rootServers(document))
     },
   }
-  const { operations, skipped } = listOperations(document)
+  const { operations, skipped } = new OperationList(document)
   const sources: OperationSource[] = []
   let filtered = 0
   for (let index = 0; index < operations.length; index++) {
@@ -109,7 +104,7 @@ export function importDocument(
       filtered++
       continue
     }
-    const answers = responseMode(document, operation)
+    const answers = responseMode(operation)
     const { raw } = operation
     const name =
       nameWithin(config.namespace, raw["x-operation-id"]) ??
@@ -146,4 +141,48 @@ function summaryOf({ method, path, raw }: RawOperation): OperationSummary {
 function versionOf(document: OpenAPIDocument): string {
   const info = getOwn(document.root, "info")
   return (isRecord(info) ? versionText(getOwn(info, "version")) : undefined) ?? "1.0.0"
+}
+
+const DEEPEST = 100
+
+/**
+ * Converts an input to the JSON that its schema describes: a `Date` in a parameter becomes text, a `BigInt` a
+ * number, and a binary body text. The request itself is built from the original values.
+ */
+function inputAsData(input: unknown): unknown {
+  if (!isRecord(input)) return input
+  return mapped(input, (value, key) =>
+    key === "body" ? (isBytes(value) ? "" : withoutBigInts(value, 0)) : parameterAsData(value, 0),
+  )
+}
+
+function parameterAsData(value: unknown, depth: number): unknown {
+  if (typeof value === "bigint") return Number(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : value.toISOString()
+  return deeper(value, depth, parameterAsData)
+}
+
+/** Converts BigInts in a body. Dates in a body must be text: only for parameters is their format known. */
+function withoutBigInts(value: unknown, depth: number): unknown {
+  return typeof value === "bigint" ? Number(value) : deeper(value, depth, withoutBigInts)
+}
+
+function deeper(
+  value: unknown,
+  depth: number,
+  map: (value: unknown, depth: number) => unknown,
+): unknown {
+  if (typeof value !== "object" || value === null || depth > DEEPEST || isBytes(value)) return value
+  if (Array.isArray(value)) return value.map((item) => map(item, depth + 1))
+  if (!isPlainObject(value)) return value
+  return mapped(value, (item) => map(item, depth + 1))
+}
+
+function mapped(
+  value: Readonly<Record<string, unknown>>,
+  map: (value: unknown, key: string) => unknown,
+): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) setOwn(out, key, map(value[key], key))
+  return out
 }

@@ -1,3 +1,6 @@
+import { nodeBuiltin } from "../../internal/node-builtin.ts"
+import { parseUrl } from "../../http-client/egress.ts"
+import { percentDecoded } from "../../internal/percent.ts"
 import { CallError } from "../../core/errors.ts"
 import { trimEnd } from "../../internal/trim-end.ts"
 
@@ -67,4 +70,80 @@ function encode(path: string): string {
   if (/^[A-Za-z]:\//.test(encoded)) return `/${encoded}`
   // A name such as "a:b.yaml" would look like an address.
   return encoded.startsWith("/") ? encoded : `./${encoded}`
+}
+
+/** The parts of Node's modules that reading a document needs. */
+interface NodeFiles {
+  readFile(path: string, encoding: "utf8"): Promise<string>
+  realpath(path: string): Promise<string>
+}
+
+/** Node's file system, loaded when it is first needed. */
+export async function platformFS(): Promise<FileReader> {
+  let fs: NodeFiles
+  let host: { cwd(): string }
+  try {
+    fs = await nodeBuiltin("fs/promises")
+    host = await nodeBuiltin("process")
+  } catch (cause) {
+    throw new CallError(
+      "UNAVAILABLE",
+      "FromOpenAPIFile(path, config, fs): this platform has no file system of Node. Pass fs, or load the text yourself and use FromOpenAPI.",
+      { cause, retryable: false },
+    )
+  }
+  return {
+    async readFile(path) {
+      const text = await fs.readFile(path, "utf8")
+      return text.startsWith("\uFEFF") ? text.slice(1) : text
+    },
+    realpath: (path) => fs.realpath(path),
+    cwd: () => host.cwd(),
+  }
+}
+
+/**
+ * Returns a check for which files a document may refer to: those below its own folder, and those on a list.
+ *
+ * An entry of the list is an address, or relative to the document: `"../common/"` and
+ * `"https://schemas.test/v1/"` allow everything below them, an origin allows everything there, and
+ * `"../error.json"` allows that file.
+ */
+export function allowReferences(
+  documentUrl: string,
+  list: readonly (string | URL)[] = [],
+): (url: string) => boolean {
+  const entries = [new URL(".", documentUrl), ...list.map((entry) => entryUrl(entry, documentUrl))]
+  return (url) => {
+    const target = parseUrl(url)
+    return target !== undefined && entries.some((entry) => covers(entry, target))
+  }
+}
+
+function entryUrl(entry: string | URL, documentUrl: string): URL {
+  const url = parseUrl(entry, documentUrl)
+  if (url !== undefined && isReadable(url)) return url
+  throw new TypeError(
+    `${JSON.stringify(String(entry))} cannot be allowed for references. Use a folder ("../common/"), a file, or an http(s) address.`,
+  )
+}
+
+function covers(entry: URL, target: URL): boolean {
+  if (!isReadable(target) || target.protocol !== entry.protocol) return false
+  if (target.host !== entry.host || hasHiddenStep(target.pathname)) return false
+  // Some characters may be percent-encoded or not.
+  const [allowed, requested] = [percentDecoded(entry.pathname), percentDecoded(target.pathname)]
+  return allowed.endsWith("/")
+    ? requested.startsWith(allowed)
+    : requested === allowed && target.search === entry.search
+}
+
+function isReadable(url: URL): boolean {
+  const isKnown = url.protocol === "https:" || url.protocol === "http:" || url.protocol === "file:"
+  return isKnown && url.username === "" && url.password === ""
+}
+
+// `..%2f` is one step for a URL, and two for a file system or a careless server that decodes it.
+function hasHiddenStep(pathname: string): boolean {
+  return /%(?:2f|5c|00)/i.test(pathname)
 }

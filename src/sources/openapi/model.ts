@@ -79,10 +79,12 @@ export interface BodyModel {
 /** A server as the document describes it. */
 export interface ServerModel {
   readonly url: string
-  readonly variables: ReadonlyMap<
-    string,
-    { readonly default: string; readonly enum?: readonly string[] | undefined }
-  >
+  readonly variables: ReadonlyMap<string, ServerVariable>
+}
+
+export interface ServerVariable {
+  readonly default: string
+  readonly enum?: readonly string[] | undefined
 }
 
 /** A way to prove who is calling. */
@@ -131,4 +133,11 @@ export interface RequestPlan {
     readonly query?: Readonly<Record<string, string>> | undefined
     readonly body?: Readonly<Record<string, unknown>> | undefined
   }
+}
+
+/** The additions of credentials to a request. */
+export interface AppliedAuth {
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: readonly (readonly [string, string])[]
+  readonly cookies: readonly (readonly [string, string])[]
 }

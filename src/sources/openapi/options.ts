@@ -1,7 +1,6 @@
 import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
 import { CALL_HEADERS } from "../../core/call-headers.ts"
-import { HEADERS } from "../../internal/headers.ts"
-import type { HeadersLike } from "../../internal/headers.ts"
+import { HEADERS, type HeadersLike } from "../../internal/headers.ts"
 import { IDENTITY, validateOptions } from "../../internal/options.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Credential, HTTPServiceConfig, RequestOptions } from "./config.ts"

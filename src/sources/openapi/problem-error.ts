@@ -1,6 +1,5 @@
 import { MAX_TIMER_DELAY } from "../../internal/clock.ts"
-import { CallError } from "../../core/errors.ts"
-import type { CallErrorOptions } from "../../core/errors.ts"
+import { CallError, type CallErrorOptions } from "../../core/errors.ts"
 import { markForwarded } from "../../core/error-marks.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"

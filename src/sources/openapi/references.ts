@@ -1,7 +1,8 @@
 import { parseUrl } from "../../http-client/egress.ts"
 import { percentDecoded } from "../../internal/percent.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { getOwn, pointerTokens } from "../../schema/json.ts"
+import { childPointer, getOwn, pointerTokens } from "../../schema/json.ts"
+import { eachSubschema } from "../../schema/keywords.ts"
 
 /** A reference in a document. */
 export interface FoundReference {
@@ -18,28 +19,10 @@ const EXTERNAL = /\$ref['"]?\s*:(?:\s*['"][^#'"]|[ \t]*[^#'"\s{[])/y
 
 // The keys below these are names chosen by the author: a property may be called "example".
 const MAPS: ReadonlySet<string> = new Set([
-  "$defs",
-  "additionalOperations",
-  "callbacks",
-  "content",
-  "definitions",
-  "dependencies",
-  "dependentSchemas",
-  "encoding",
-  "headers",
-  "links",
-  "mediaTypes",
-  "parameters",
-  "pathItems",
-  "paths",
-  "patternProperties",
-  "properties",
-  "requestBodies",
-  "responses",
-  "schemas",
-  "securityDefinitions",
-  "securitySchemes",
-  "webhooks",
+  ...["$defs", "additionalOperations", "callbacks", "content", "definitions", "dependencies"],
+  ...["dependentSchemas", "encoding", "headers", "links", "mediaTypes", "parameters"],
+  ...["pathItems", "paths", "patternProperties", "properties", "requestBodies", "responses"],
+  ...["schemas", "securityDefinitions", "securitySchemes", "webhooks"],
 ])
 
 // The values of these are data: a "$ref" in them is not a reference.
@@ -146,4 +129,47 @@ function exampleRef(holder: unknown, isMap: boolean, seen: Set<object>): FoundRe
   seen.add(holder)
   const ref = getOwn(holder, "$ref")
   return typeof ref === "string" ? [{ ref, isMap, isExample: true }] : []
+}
+
+/** The schemas of a file that have an `$id` or an anchor, by that name. */
+export function idsIn(root: unknown): Map<string, { value: unknown; pointer: string }> {
+  const ids = new Map<string, { value: unknown; pointer: string }>()
+  if (!isRecord(root)) return ids
+  const components = getOwn(root, "components")
+  const groups: Array<[string, unknown]> = [
+    ["/components/schemas", isRecord(components) ? getOwn(components, "schemas") : undefined],
+    ["/$defs", getOwn(root, "$defs")],
+    ["/definitions", getOwn(root, "definitions")],
+  ]
+  const seen = new Set<object>()
+  const visit = (value: unknown, pointer: string, depth: number): void => {
+    if (!isRecord(value) || seen.has(value) || depth > 256) return
+    seen.add(value)
+    for (const [keyword, prefix] of [
+      ["$id", ""],
+      ["$anchor", "#"],
+      ["$dynamicAnchor", "#"],
+    ] as const) {
+      const name = getOwn(value, keyword)
+      if (typeof name !== "string") continue
+      const key = prefix + name
+      if (!ids.has(key)) ids.set(key, { value, pointer })
+    }
+    eachSubschema(value, (child, keyword, key) =>
+      visit(
+        child,
+        key === undefined
+          ? childPointer(pointer, keyword)
+          : childPointer(childPointer(pointer, keyword), key),
+        depth + 1,
+      ),
+    )
+  }
+  visit(root, "", 0)
+  for (const [pointer, group] of groups) {
+    if (!isRecord(group)) continue
+    for (const [name, schema] of Object.entries(group))
+      visit(schema, childPointer(pointer, name), 0)
+  }
+  return ids
 }

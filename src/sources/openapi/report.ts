@@ -1,11 +1,15 @@
-import type { OpenAPIDocument } from "./document.ts"
-import type { ImportResult } from "./import.ts"
-import { countCallbacks, countWebhooks } from "./operation/incoming.ts"
-import type { Note } from "./note.ts"
+import { isSecretName } from "../../internal/secret-names.ts"
+import { isMet } from "./auth.ts"
+import type { ImportConfig, ImportResult } from "./import.ts"
+import { readSecurity } from "./operation/security.ts"
+import type { LazyOperation } from "../../core/lazy-operation.ts"
+import { followedChild, membersOf, objectAt } from "./document.ts"
+import type { Note, OpenAPIDocument, Place } from "./document.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
+import { type RawOperation, isMethod } from "./operation/list.ts"
 
-export type { Note as ImportNote } from "./note.ts"
+export type { Note as ImportNote } from "./document.ts"
 
 /** The result of importing one operation. */
 export interface ReportedOperation {
@@ -44,7 +48,7 @@ export interface ImportReport {
 }
 
 /** Creates the report of an import; this creates all schemas. */
-export function reportOf(
+function reportOf(
   document: OpenAPIDocument,
   { sources, skipped, filtered }: ImportResult,
   warnings: readonly string[],
@@ -69,10 +73,12 @@ export function reportOf(
       skipped: count("skipped"),
       filtered,
       twins: sources.filter(({ isTwin }) => isTwin).length,
-      webhooks: countWebhooks(document),
+      webhooks: countOperations(
+        followedChild(document.place, "webhooks") ?? followedChild(document.place, "x-webhooks"),
+      ),
       callbacks: sources
         .filter(({ isTwin }) => !isTwin)
-        .reduce((sum, { operation }) => sum + countCallbacks(document, operation), 0),
+        .reduce((sum, { operation }) => sum + countCallbacks(operation), 0),
     },
     operations,
     // By now all schemas have been created.
@@ -120,4 +126,99 @@ function infoOf(document: OpenAPIDocument, key: string): string {
   const info = getOwn(document.root, "info")
   const value = isRecord(info) ? getOwn(info, key) : undefined
   return typeof value === "string" || typeof value === "number" ? `${value}`.slice(0, 200) : ""
+}
+
+/** Counts the callbacks of an operation. */
+function countCallbacks(operation: RawOperation): number {
+  return resolvedMembers(operation.member("callbacks")).reduce(
+    (sum, callback) => sum + countOperations(callback),
+    0,
+  )
+}
+
+/** Counts the operations in a map of path items. */
+function countOperations(map: Place | undefined): number {
+  return resolvedMembers(map)
+    .flatMap(({ value }) => (isRecord(value) ? Object.keys(value) : []))
+    .filter(isMethod).length
+}
+
+function resolvedMembers(map: Place | undefined): Place[] {
+  return Array.from(membersOf(objectAt(map)))
+    .filter(([key]) => !key.startsWith("x-"))
+    .flatMap(([, member]) => objectAt(member) ?? [])
+}
+
+/** What is known about the imports, by their lists of operations. */
+const IMPORTS = new WeakMap<
+  object,
+  {
+    readonly missing: () => readonly MissingCredential[]
+    report: ImportReport | (() => ImportReport)
+  }
+>()
+
+// One function for all imports: separate getters would keep hidden classes alive.
+const REPORT: PropertyDescriptor = {
+  get(this: object) {
+    const known = IMPORTS.get(this)
+    if (typeof known?.report === "function") known.report = known.report()
+    return known?.report
+  },
+}
+
+/** Adds the report of an import, which is created on first use, to its operations. */
+export function withReport(
+  operations: LazyOperation[],
+  document: OpenAPIDocument,
+  result: ImportResult,
+  warnings: readonly string[],
+  config: ImportConfig,
+): LazyOperation[] & { readonly report: ImportReport } {
+  IMPORTS.set(operations, {
+    missing: () => missingCredentials(result, config),
+    report: () => reportOf(document, result, warnings),
+  })
+  return Object.defineProperty(operations, "report", REPORT) as ReturnType<typeof withReport>
+}
+
+/** The credentials that the document of an import asks for and its configuration does not have. */
+export function missingCredentialsOf(operations: object): readonly MissingCredential[] {
+  return IMPORTS.get(operations)?.missing() ?? []
+}
+
+/** Schemes of a document for which there is no credential: those of any alternative, one of which is enough. */
+export interface MissingCredential {
+  /** `bearerAuth`; or several that are needed together: `key with secret`. */
+  readonly schemes: readonly string[]
+  /** Operations that need one of these. */
+  readonly operations: number
+}
+
+/** The credentials that a document asks for and the configuration does not have. No schema is read. */
+function missingCredentials(
+  { sources }: ImportResult,
+  config: ImportConfig,
+): readonly MissingCredential[] {
+  if (mayAuthorize(config.headers)) return []
+  const missing = new Map<string, { readonly schemes: readonly string[]; operations: number }>()
+  for (const { context, operation, isTwin } of sources) {
+    if (isTwin) continue
+    const security = readSecurity(operation, context.schemes)
+    if (isMet(security, config)) continue
+    const schemes = [...new Set(security.map((one) => [...one.keys()].join(" with ")))]
+    const key = JSON.stringify(schemes)
+    const entry = missing.get(key)
+    if (entry === undefined) missing.set(key, { schemes, operations: 1 })
+    else entry.operations++
+  }
+  return [...missing.values()]
+}
+
+/** Whether headers of the configuration may hold a credential; those of a function may hold any. */
+function mayAuthorize(headers: ImportConfig["headers"]): boolean {
+  if (headers === undefined) return false
+  if (typeof headers === "function") return true
+  const names = Symbol.iterator in headers ? [...headers.keys()] : Object.keys(headers)
+  return names.some((name) => isSecretName(name, "setting"))
 }

@@ -1,13 +1,11 @@
 import { CallError } from "../../core/errors.ts"
 import type { AnyOperation } from "../../core/define.ts"
-import {
-  FromOpenAPI,
-  FromOpenAPIFile,
-  FromOpenAPIUrl,
-  type ImportedOperations,
-  type OpenAPIConfig,
-  type OpenAPISpec,
-  type OpenAPIUrlConfig,
+import { FromOpenAPI, FromOpenAPIFile, FromOpenAPIUrl } from "./from-openapi.ts"
+import type {
+  ImportedOperations,
+  OpenAPIConfig,
+  OpenAPISpec,
+  OpenAPIUrlConfig,
 } from "./from-openapi.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
 

@@ -1,3 +1,5 @@
+import { CallError, type CallErrorOptions } from "../../core/errors.ts"
+import { placeAt } from "../../internal/located.ts"
 import {
   CORE_SCHEMA,
   EVENT_ID,
@@ -6,11 +8,8 @@ import {
   mergeTag,
   parseEvents,
 } from "js-yaml"
-import { CallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { MAX_DEPTH, measureExpansion } from "./size-limits.ts"
-import { positionAt, type TextPosition } from "./text-position.ts"
-import { invalidDocument } from "./version.ts"
 
 // YAML 1.2: `2024-01-01` and `no` stay text. Merge keys are from 1.1, but documents use them.
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag)
@@ -137,6 +136,35 @@ function countError(count: number, what: string): CallError {
       )
 }
 
-function tooDeep(what: string): CallError {
-  return invalidDocument(`${what} is nested deeper than ${MAX_DEPTH} levels.`)
+/** The error for a document that is nested too deep. */
+export function tooDeep(what: string, cure = ""): CallError {
+  return invalidDocument(`${what} is nested deeper than ${MAX_DEPTH} levels.${cure}`)
+}
+
+/** A place in a text, counted from one, with an excerpt. */
+export interface TextPosition {
+  readonly line: number
+  readonly column: number
+  readonly excerpt: string
+}
+
+const AROUND = 40
+
+/** The line and column of a character, and the text around it. */
+export function positionAt(text: string, offset: number): TextPosition {
+  const { line, column } = placeAt(text, offset)
+  const at = Math.min(Math.max(offset, 0), text.length)
+  return { line, column, excerpt: excerptAt(text, at - column + 1, at) }
+}
+
+// The line of a minified document is the whole document.
+function excerptAt(text: string, lineStart: number, at: number): string {
+  const end = text.indexOf("\n", at)
+  const lineEnd = end === -1 ? text.length : end
+  return text.slice(Math.max(lineStart, at - AROUND), Math.min(lineEnd, at + AROUND)).trim()
+}
+
+/** The error for a document that cannot be imported. */
+export function invalidDocument(message: string, options?: CallErrorOptions): CallError {
+  return new CallError("VALIDATION_ERROR", message, options)
 }

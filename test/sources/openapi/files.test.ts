@@ -1,19 +1,25 @@
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
-import { type Server, createServer } from "node:http"
+import { createServer } from "node:http"
+import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
-import fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
 import { CallError } from "../../../src/core/errors.ts"
 import { nodeFS } from "../../../src/node/fs.ts"
-import { allowReferences } from "../../../src/sources/openapi/allowed-references.ts"
-import { type ExternalFiles, loadExternal } from "../../../src/sources/openapi/files.ts"
-import { createFileLoader, filePathOf, fileUrlOf } from "../../../src/sources/openapi/load-file.ts"
+import {
+  allowReferences,
+  createFileLoader,
+  filePathOf,
+  fileUrlOf,
+} from "../../../src/sources/openapi/load-file.ts"
+import { loadExternal } from "../../../src/sources/openapi/files.ts"
+import type { ExternalFiles } from "../../../src/sources/openapi/files.ts"
 import { createUrlLoader } from "../../../src/sources/openapi/load-url.ts"
 import { parseDocument } from "../../../src/sources/openapi/parse.ts"
 import { mentionsExternal } from "../../../src/sources/openapi/references.ts"
+import fc from "fast-check"
 
 const corpus = resolve(import.meta.dirname, "../../../../shared/corpus/openapi")
 const cleanUps: Array<() => Promise<unknown>> = []

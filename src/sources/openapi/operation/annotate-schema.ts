@@ -1,9 +1,12 @@
-import { frozenCopy } from "../../../internal/frozen.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { setOwn } from "../../../schema/json.ts"
-import type { SchemaNode } from "../schema/model.ts"
+import { followedChild, membersOf, objectAt } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw } from "../document.ts"
+import type { Body, Flattened } from "./body.ts"
+import type { Parameter } from "./parameter.ts"
+import { frozenCopy } from "../../../internal/frozen.ts"
+import type { SchemaNode } from "../schema/definition.ts"
 import { isTooDeepToPrint } from "../size-limits.ts"
-import type { Raw } from "../document.ts"
 
 /** Sets the description of a schema. */
 export function described(schema: SchemaNode, description: string | undefined): SchemaNode {
@@ -35,7 +38,7 @@ export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
 }
 
 /** A frozen copy; `undefined` if the value is too deep to copy. */
-export function safeCopy(value: unknown): unknown {
+function safeCopy(value: unknown): unknown {
   return isTooDeepToPrint(value) ? undefined : frozenCopy(value)
 }
 
@@ -44,4 +47,66 @@ export function versionText(version: unknown): string | undefined {
   const text = typeof version === "string" || typeof version === "number" ? `${version}`.trim() : ""
   const fits = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/.test(text) && text.length <= 128
   return fits ? text : undefined
+}
+
+/** The examples in a document, as inputs of the operation. */
+export function examplesOf(
+  document: OpenAPIDocument,
+  parameters: readonly Parameter[],
+  body: Body | undefined,
+  flat: Flattened | undefined,
+): readonly unknown[] | undefined {
+  const examples =
+    body === undefined
+      ? parameterExamples(document, parameters)
+      : valuesOf(body.media[0]?.place).flatMap(([, value]) =>
+          flat === undefined ? [{ body: value }] : spread(value, flat),
+        )
+  const copied = safeCopy(examples)
+  return Array.isArray(copied) && copied.length > 0 ? (copied as unknown[]) : undefined
+}
+
+/** The examples of a media type or a parameter, with their names ("" without a name). */
+function valuesOf(holder: Place | undefined): Array<[name: string, value: unknown]> {
+  if (holder === undefined || !isRecord(holder.value)) return []
+  const schema = followedChild(holder, "schema")?.value
+  // It would be the name of a file, and an input has its bytes.
+  if (isRecord(schema) && schema["format"] === "binary") return []
+  const { example } = holder.value
+  const values: Array<[string, unknown]> = example === undefined ? [] : [["", example]]
+  for (const [name, place] of membersOf(followedChild(holder, "examples"))) {
+    const value = objectAt(place)?.value["value"]
+    if (value !== undefined) values.push([name, value])
+  }
+  return values
+}
+
+/** Examples in a document of this library: values that belong together have the same numbered name. */
+function parameterExamples(
+  document: OpenAPIDocument,
+  parameters: readonly Parameter[],
+): readonly object[] {
+  const byNumber = new Map<number, object>()
+  for (const { raw, key, content, schema } of parameters) {
+    const media = content !== undefined && isRecord(raw["content"]) && raw["content"][content]
+    const holder = { value: media || raw, file: schema?.file ?? document.entry, pointer: "" }
+    for (const [name, value] of valuesOf(holder)) {
+      const number = Number(/^example(\d{1,6})$/.exec(name)?.[1] ?? Number.NaN)
+      if (Number.isNaN(number)) continue
+      let input = byNumber.get(number)
+      if (input === undefined) byNumber.set(number, (input = {}))
+      setOwn(input, key, value)
+    }
+  }
+  return [...byNumber].toSorted(([left], [right]) => left - right).map(([, input]) => input)
+}
+
+/** Converts a body to separate inputs. */
+function spread(value: unknown, { names }: Flattened): object[] {
+  if (!isRecord(value)) return []
+  const input = {}
+  for (const [key, name] of names) {
+    if (Object.hasOwn(value, name)) setOwn(input, key, value[name])
+  }
+  return [input]
 }

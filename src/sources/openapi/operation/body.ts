@@ -1,7 +1,15 @@
-import { isRecord } from "../../../internal/guards.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, Raw } from "../document.ts"
-import { noteAt } from "../note.ts"
+import { isRecord, isString, isText, stringsOf } from "../../../internal/guards.ts"
+import {
+  brokenRefMessage,
+  child,
+  follow,
+  followedChild,
+  isBroken,
+  membersOf,
+  noteAt,
+  objectAt,
+} from "../document.ts"
+import type { Note, ObjectPlace, Place, Raw } from "../document.ts"
 import type {
   EncodingModel,
   FieldModel,
@@ -9,13 +17,19 @@ import type {
   ParameterStyle,
   Serialization,
 } from "../model.ts"
-import type { Note } from "../note.ts"
-import { isBinary } from "../schema/lower.ts"
+import { allOfParts, isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
-import { child, followedChild, correctedType, itemsAt, mediaClass, readContent } from "./media.ts"
-import type { Media } from "./media.ts"
+import { correctedType, mediaClass, readContent, type Media } from "./media.ts"
 import { legacyStyle } from "./parameter.ts"
 import type { LegacyBody } from "./parameters.ts"
+import { byRank } from "../request/media.ts"
+
+/** An input for one property of a body. */
+export interface FlatProperty {
+  readonly key: string
+  readonly place: Place
+  readonly required: boolean
+}
 
 /** A request body, with the places of its schemas. */
 export interface Body {
@@ -33,47 +47,42 @@ export function declaresBody(operation: RawOperation): boolean {
 
 /** Reads the body of an operation of any version. */
 export function readBody(
-  document: OpenAPIDocument,
   operation: RawOperation,
   legacy: LegacyBody,
   notes: Note[],
 ): Body | undefined {
-  if (document.version === "2.0") return legacyBody(document, operation, legacy)
+  if (operation.document.version === "2.0") return legacyBody(operation, legacy)
   const declared = operation.member("requestBody")
   if (declared === undefined || !isRecord(declared.value)) return undefined
-  const place = document.follow(declared)
+  const place = follow(declared)
   if (isBroken(place) || !isRecord(place.value)) {
     const why = isBroken(place) ? brokenRefMessage(place) : "A body must be an object."
-    notes.push(noteAt(document, declared, `${why} Any body is sent as JSON.`))
+    notes.push(noteAt(declared, `${why} Any body is sent as JSON.`))
     return { required: false, media: [anyJson(declared)] }
   }
-  const { description, required } = place.value
-  const media = readContent(document, place, notes)
-  return {
-    required: required === true,
-    ...(typeof description === "string" && { description }),
-    media: media.length > 0 ? media : [anyJson(place)],
-  }
+  const media = readContent(place, notes)
+  return { ...termsOf(place.value), media: media.length > 0 ? media : [anyJson(place)] }
 }
 
-function anyJson({ file, pointer }: Place): Media {
-  return { type: "application/json", class: "json", place: { value: {}, file, pointer } }
+function anyJson(place: Place): Media {
+  return { type: "application/json", class: "json", place: { ...place, value: {} } }
+}
+
+function termsOf({ required, description }: Raw): Pick<Body, "required" | "description"> {
+  return { required: required === true, ...(isString(description) && { description }) }
 }
 
 function legacyBody(
-  document: OpenAPIDocument,
   operation: RawOperation,
   { body, form, contentType }: LegacyBody,
 ): Body | undefined {
-  if (body === undefined && form.length === 0) return undefined
-  const types = contentTypes(operation.raw["consumes"] ?? document.root["consumes"])
+  const [first] = form
+  const types = contentTypes(operation.inherited("consumes"))
   if (body !== undefined) {
-    const { description, required } = body.value as Raw
     const declared = contentType === undefined ? types : [correctedType(contentType)]
     const schema = child(body, "schema")
     return {
-      required: required === true,
-      ...(typeof description === "string" && { description }),
+      ...termsOf(body.value as Raw),
       media: (declared.length > 0 ? declared : ["application/json"]).map((type) => ({
         type,
         class: mediaClass(type),
@@ -82,17 +91,17 @@ function legacyBody(
       })),
     }
   }
+  if (first === undefined) return undefined
   const hasFile = form.some((field) => (field.value as Raw)["type"] === "file")
-  const place = form[0] as Place
-  const forms = types.filter((type) => ["form", "multipart"].includes(mediaClass(type)))
-  const usable = hasFile ? forms.filter((type) => mediaClass(type) === "multipart") : forms
+  const kinds = hasFile ? ["multipart"] : ["form", "multipart"]
+  const usable = types.filter((type) => kinds.includes(mediaClass(type)))
   const fallback = hasFile ? "multipart/form-data" : "application/x-www-form-urlencoded"
   return {
     required: form.some((field) => (field.value as Raw)["required"] === true),
     media: (usable.length > 0 ? usable : [fallback]).map((type) => ({
       type,
       class: mediaClass(type),
-      place,
+      place: first,
     })),
     form,
   }
@@ -100,34 +109,25 @@ function legacyBody(
 
 /** Reads a list of content types and corrects common mistakes. */
 export function contentTypes(value: unknown): string[] {
-  return typesOf(value).map(correctedType)
-}
-
-/** Reads a list of strings; skips other values and empty strings. */
-export function typesOf(value: unknown): string[] {
-  return Array.isArray(value)
-    ? value.filter((type): type is string => typeof type === "string" && type !== "")
-    : []
+  return stringsOf(value).filter(isText).map(correctedType)
 }
 
 /** Creates the request model of one content type of a body. */
-export function mediaModel(document: OpenAPIDocument, body: Body, media: Media): MediaModel {
+export function mediaModel(body: Body, media: Media): MediaModel {
   let fields: ReadonlyMap<string, FieldModel> | undefined
   return {
     type: media.type,
-    isBinary:
-      media.class === "binary" ||
-      (media.class !== "multipart" && isBinaryAt(document, media.schema)),
-    fields: () => (fields ??= readFields(document, body, media)),
+    isBinary: media.class === "binary" || (media.class !== "multipart" && isBinaryAt(media.schema)),
+    fields: () => (fields ??= readFields(body, media)),
   }
 }
 
-function isBinaryAt(document: OpenAPIDocument, schema: Place | undefined): boolean {
-  const place = document.objectAt(schema)
+function isBinaryAt(schema: Place | undefined): boolean {
+  const place = objectAt(schema)
   return place !== undefined && isBinary(place.value)
 }
 
-function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<string, FieldModel> {
+function readFields(body: Body, media: Media): Map<string, FieldModel> {
   const fields = new Map<string, FieldModel>()
   if (body.form !== undefined) {
     for (const { value } of body.form) {
@@ -136,27 +136,23 @@ function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<st
     }
     return fields
   }
-  const encodings = followedChild(document, media.place, "encoding")
-  for (const [name, place] of propertiesOf(document, media.schema)) {
-    fields.set(name, { isBinary: holdsBytes(document, place, 0) })
+  for (const [name, place] of propertiesOf(media.schema)) {
+    fields.set(name, { isBinary: holdsBytes(place, 0) })
   }
-  if (encodings === undefined || !isRecord(encodings.value)) return fields
-  for (const name of Object.keys(encodings.value)) {
-    const encoding = followedChild(document, encodings, name)?.value
-    if (!isRecord(encoding)) continue
-    fields.set(name, {
-      isBinary: fields.get(name)?.isBinary ?? false,
-      encoding: encodingOf(encoding),
-    })
+  for (const [name, place] of membersOf(followedChild(media.place, "encoding"))) {
+    const encoding = objectAt(place)?.value
+    if (encoding === undefined) continue
+    const known = fields.get(name) ?? { isBinary: false }
+    fields.set(name, { ...known, encoding: encodingOf(encoding) })
   }
   return fields
 }
 
 /** Whether a schema is a file or a list of files. */
-function holdsBytes(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
-  const place = document.objectAt(schema)
+function holdsBytes(schema: Place | undefined, depth: number): boolean {
+  const place = objectAt(schema)
   if (place === undefined || depth > 4) return false
-  return isBinary(place.value) || holdsBytes(document, child(place, "items"), depth + 1)
+  return isBinary(place.value) || holdsBytes(child(place, "items"), depth + 1)
 }
 
 function encodingOf(raw: Raw): EncodingModel {
@@ -182,22 +178,12 @@ function legacyEncoding(raw: Raw): { encoding?: EncodingModel } {
 }
 
 /** The properties of an object schema, including those of `allOf`. */
-export function propertiesOf(
-  document: OpenAPIDocument,
-  schema: Place | undefined,
-  depth = 0,
-): Map<string, Place> {
+export function propertiesOf(schema: Place | undefined): Map<string, Place> {
   const byName = new Map<string, Place>()
-  const place = depth > 16 ? undefined : document.objectAt(schema)
-  if (place === undefined) return byName
-  for (const member of itemsAt(place, "allOf")) {
-    for (const [name, inner] of propertiesOf(document, member, depth + 1)) byName.set(name, inner)
-  }
-  const properties = child(place, "properties")
-  if (properties === undefined || !isRecord(properties.value)) return byName
-  for (const name of Object.keys(properties.value)) {
-    const property = child(properties, name)
-    if (property !== undefined) byName.set(name, property)
+  for (const part of allOfParts(schema)) {
+    for (const [name, place] of membersOf(part && child(part, "properties"))) {
+      if (place.value !== null) byName.set(name, place)
+    }
   }
   return byName
 }
@@ -208,4 +194,74 @@ export function chosenBody(body: Body, contentType: string | undefined): Body {
   const wanted = correctedType(contentType).toLowerCase()
   const media = body.media.filter(({ type }) => type.toLowerCase() === wanted)
   return media.length === 0 ? body : { ...body, media }
+}
+
+/** The properties of a body as separate inputs. */
+export interface Flattened {
+  readonly properties: readonly FlatProperty[]
+  /** Input key to name of the property. */
+  readonly names: ReadonlyMap<string, string>
+}
+
+/**
+ * Converts the properties of an object body to inputs; `undefined` for other bodies: a list, a text, bytes, a union.
+ *
+ * A property with the name of a parameter gets a prefix: `body_id`.
+ */
+export function flatten(
+  body: Body,
+  taken: ReadonlySet<string>,
+  operation: RawOperation,
+  notes: Note[],
+): Flattened | undefined {
+  const [sent] = body.media.length > 1 ? [byRank(body.media, {})] : body.media
+  const media = sent && ["json", "form", "multipart"].includes(sent.class) ? sent : undefined
+  const parts = [...allOfParts(media?.schema)]
+  if (body.form === undefined && !parts.every(isSpreadable)) return undefined
+  const fields =
+    body.form === undefined
+      ? propertiesOf(media?.schema)
+      : new Map(body.form.map((place) => [nameOf(place), place]))
+  if (fields.size === 0) return undefined
+  const needed = new Set(
+    body.required ? parts.flatMap((part) => stringsOf(part?.value["required"])) : [],
+  )
+  // Plain names have priority over prefixed ones, independent of the order in the body.
+  const keys = new Set([...taken, ...fields.keys()])
+  const properties: FlatProperty[] = []
+  const names = new Map<string, string>()
+  for (const [name, place] of fields) {
+    if (isReadOnly(place)) continue
+    let key = taken.has(name) ? `body_${name}` : name
+    for (let count = 2; key !== name && keys.has(key); count++) key = `body_${name}_${count}`
+    keys.add(key)
+    names.set(key, name)
+    if (key !== name) {
+      const message = `Another input is called "${name}" as well; the property of the body is passed as "${key}".`
+      notes.push(noteAt(operation, message, true))
+    }
+    const required =
+      body.form === undefined
+        ? needed.has(name)
+        : isRecord(place.value) && place.value["required"] === true
+    properties.push({ key, place, required })
+  }
+  return { properties, names }
+}
+
+function nameOf(place: Place): string {
+  return isRecord(place.value) ? String(place.value["name"]) : ""
+}
+
+/** Whether a part of a schema is an object that is fully described by its properties. */
+function isSpreadable(part: ObjectPlace | undefined): boolean {
+  if (part === undefined) return false
+  const { oneOf, anyOf, additionalProperties, type } = part.value
+  if (oneOf !== undefined || anyOf !== undefined) return false
+  return (type === undefined || type === "object") && !isRecord(additionalProperties)
+}
+
+function isReadOnly(place: Place): boolean {
+  if (isRecord(place.value) && place.value["readOnly"] === true) return true
+  return objectAt(place)?.value["readOnly"] === true
 }

@@ -1,10 +1,7 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
-import { child } from "./media.ts"
+import { brokenRefMessage, child, isBroken, noteAt, partsOf } from "../document.ts"
+import type { Note, OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 
 /** A path item and its place in the document. */
 interface PathItem {
@@ -50,6 +47,10 @@ export class RawOperation {
     this.parts = parts
   }
 
+  get document(): OpenAPIDocument {
+    return this.item.file.document
+  }
+
   get path(): string {
     return this.item.path
   }
@@ -72,22 +73,28 @@ export class RawOperation {
     return `${this.holder?.pointer ?? ownPointer(this.item.path)}/${this.key}`
   }
 
+  /** A member of the operation; in Swagger 2.0 the document has defaults of some. */
+  inherited(key: string): unknown {
+    return this.raw[key] ?? this.document.root[key]
+  }
+
   /** A member of the operation and its place. */
   member(key: string): Place | undefined {
-    if (this.parts !== undefined) return partOf(this.parts, key)
-    const value = this.raw[key]
-    if (value === undefined || value === null) return undefined
-    return { value, file: this.file, pointer: `${this.pointer}/${key}` }
+    const { raw, parts } = this
+    return parts ? partOf(parts, key) : memberAt(raw, key, this.file, this.pointer)
   }
 
   /** A member of its path, for all operations, and its place. */
   shared(key: string): Place | undefined {
     const { raw, path, file, parts } = this.item
-    if (parts !== undefined) return partOf(parts, key)
-    const value = raw[key]
-    if (value === undefined || value === null) return undefined
-    return { value, file, pointer: `${ownPointer(path)}/${key}` }
+    return parts ? partOf(parts, key) : memberAt(raw, key, file, ownPointer(path))
   }
+}
+
+function memberAt(raw: Raw, key: string, file: SourceFile, pointer: string): Place | undefined {
+  const value = raw[key]
+  if (value === undefined || value === null) return undefined
+  return { value, file, pointer: `${pointer}/${key}` }
 }
 
 /** An entry of `paths` that was not imported, and why. */
@@ -124,28 +131,114 @@ const OPERATION_KEYS = [
   ...["produces", "consumes"],
 ]
 
-/** Lists the operations of a document without reading anything else. */
-export function listOperations(document: OpenAPIDocument): {
-  operations: RawOperation[]
-  skipped: Skipped[]
-} {
-  const listed = { operations: [] as RawOperation[], skipped: [] as Skipped[] }
-  const paths = getOwn(document.root, "paths")
-  if (!isRecord(paths)) return listed
-  if (typeof paths["$ref"] === "string") listElsewhere(document, paths, listed)
-  else {
+/** The operations of a document, listed without reading anything else. */
+export class OperationList {
+  readonly operations: RawOperation[] = []
+  readonly skipped: Skipped[] = []
+  readonly #file: SourceFile
+
+  constructor({ root, entry }: OpenAPIDocument) {
+    this.#file = entry
+    const paths = getOwn(root, "paths")
+    if (!isRecord(paths)) return
+    if (typeof paths["$ref"] === "string") {
+      this.#addElsewhere(paths)
+      return
+    }
     const names = Object.keys(paths)
     for (let index = 0; index < names.length; index++) {
       const path = names[index] as string
-      if (!path.startsWith("x-")) listPath(document, path, paths[path], listed)
+      if (!path.startsWith("x-")) this.#addPath(path, paths[path])
     }
   }
-  return listed
-}
 
-interface ListedOperations {
-  readonly operations: RawOperation[]
-  readonly skipped: Skipped[]
+  /** Adds the operations of `paths` that is a reference. */
+  #addElsewhere(paths: Raw): void {
+    const parts = partsOf({ value: paths, file: this.#file, pointer: "/paths" })
+    if (isBroken(parts)) {
+      this.skipped.push({ path: "", note: { pointer: "/paths", message: brokenRefMessage(parts) } })
+      return
+    }
+    for (const path of Object.keys(joined(parts))) {
+      const place = partOf(parts, path)
+      if (place === undefined || path.startsWith("x-") || path === "$ref") continue
+      this.#addReferred(path, place)
+    }
+  }
+
+  #addPath(path: string, value: unknown): void {
+    const file = this.#file
+    if (!isRecord(value) || value["$ref"] !== undefined) {
+      return this.#addReferred(path, { value, file, pointer: ownPointer(path) })
+    }
+    this.#addMethods({ path, raw: value, file }, value, undefined)
+  }
+
+  /** Adds a path that is a reference; its own members come before those of the target. */
+  #addReferred(path: string, place: Place): void {
+    const parts = partsOf(place)
+    const skip = (message: string): void => {
+      this.skipped.push({ path, note: noteAt(place, message) })
+    }
+    if (isBroken(parts)) return skip(brokenRefMessage(parts))
+    const target = parts.at(-1)?.value
+    // An empty path in YAML is null: it has no operations, which is not an error.
+    if (target === null || target === undefined) return
+    if (!isRecord(target)) return skip("A path must be an object.")
+    const item = { path, raw: joined(parts), file: this.#file, parts }
+    const methods = parts.map(({ value }) => ({ ...(value as Raw) }))
+    // Members of an earlier part override those of a later one.
+    methods.forEach((own, index) => {
+      for (const later of methods.slice(index + 1))
+        for (const key of Object.keys(own)) delete later[key]
+    })
+    for (let index = parts.length - 1; index >= 0; index--) {
+      this.#addMethods(item, methods[index] as Raw, parts[index])
+    }
+  }
+
+  #addMethods(item: PathItem, methods: Raw, holder: Place | undefined): void {
+    const keys = Object.keys(methods)
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string
+      const method = METHODS.get(key)
+      if (method !== undefined) this.#add(item, methods[key], method, key, holder)
+      else if (key === "additionalOperations") {
+        const more = methods[key]
+        if (!isRecord(more)) continue
+        // By the specification their methods are sent as written.
+        for (const name of Object.keys(more)) {
+          this.#add(item, more[name], name, `${key}/${escapeToken(name)}`, holder)
+        }
+      }
+    }
+  }
+
+  #add(
+    item: PathItem,
+    value: unknown,
+    method: string,
+    key: string,
+    holder: Place | undefined,
+  ): void {
+    const raw = isRecord(value) ? value : undefined
+    let operation = new RawOperation(raw ?? {}, method, key, item, holder, undefined)
+    const isSendable =
+      SENT.has(method) || (TOKEN.test(method) && !FORBIDDEN.has(method.toUpperCase()))
+    let issue: string | undefined
+    if (raw === undefined) issue = "An operation must be an object."
+    else if (!isSendable) {
+      issue = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
+    } else if (typeof raw["$ref"] === "string") {
+      const parts = partsOf({ value: raw, file: operation.file, pointer: operation.pointer })
+      if (isBroken(parts)) issue = brokenRefMessage(parts)
+      else if (!isOperation(parts.at(-1)?.value)) {
+        issue = `Reference "${raw["$ref"].slice(0, 200)}" does not refer to an operation.`
+      } else operation = new RawOperation(joined(parts), method, key, item, holder, parts)
+    }
+    if (issue === undefined) this.operations.push(operation)
+    else this.skipped.push({ method, path: item.path, note: noteAt(operation, issue) })
+  }
 }
 
 // A cache for the operations of one path, which are read in sequence.
@@ -154,120 +247,6 @@ let last = { path: "", pointer: "/paths/" }
 function ownPointer(path: string): string {
   if (last.path !== path) last = { path, pointer: `/paths/${escapeToken(path)}` }
   return last.pointer
-}
-
-/** Lists `paths` that is a reference. */
-function listElsewhere(document: OpenAPIDocument, paths: Raw, listed: ListedOperations): void {
-  const parts = document.parts({ value: paths, file: document.entry, pointer: "/paths" })
-  if (isBroken(parts)) {
-    const note = { pointer: "/paths", message: brokenRefMessage(parts) }
-    listed.skipped.push({ path: "", note })
-    return
-  }
-  for (const path of Object.keys(joined(parts))) {
-    const place = partOf(parts, path)
-    if (place === undefined || path.startsWith("x-") || path === "$ref") continue
-    listReferred(document, path, place, listed)
-  }
-}
-
-function listPath(
-  document: OpenAPIDocument,
-  path: string,
-  value: unknown,
-  listed: ListedOperations,
-): void {
-  if (!isRecord(value) || value["$ref"] !== undefined) {
-    const place = { value, file: document.entry, pointer: ownPointer(path) }
-    listReferred(document, path, place, listed)
-    return
-  }
-  const item = { path, raw: value, file: document.entry }
-  listMethods(document, item, value, undefined, listed)
-}
-
-/** Lists a path that is a reference; its own members come before those of the target. */
-function listReferred(
-  document: OpenAPIDocument,
-  path: string,
-  place: Place,
-  listed: ListedOperations,
-): void {
-  const parts = document.parts(place)
-  const skip = (message: string): void => {
-    listed.skipped.push({ path, note: noteAt(document, place, message) })
-  }
-  if (isBroken(parts)) return skip(brokenRefMessage(parts))
-  const target = parts.at(-1)?.value
-  // An empty path in YAML is null: it has no operations, which is not an error.
-  if (target === null || target === undefined) return
-  if (!isRecord(target)) return skip("A path must be an object.")
-  const item = { path, raw: joined(parts), file: document.entry, parts }
-  const methods = parts.map(({ value }) => ({ ...(value as Raw) }))
-  // Members of an earlier part override those of a later one.
-  methods.forEach((own, index) => {
-    for (const later of methods.slice(index + 1))
-      for (const key of Object.keys(own)) delete later[key]
-  })
-  for (let index = parts.length - 1; index >= 0; index--) {
-    listMethods(document, item, methods[index] as Raw, parts[index], listed)
-  }
-}
-
-function listMethods(
-  document: OpenAPIDocument,
-  item: PathItem,
-  methods: Raw,
-  holder: Place | undefined,
-  listed: ListedOperations,
-): void {
-  const keys = Object.keys(methods)
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index] as string
-    const method = METHODS.get(key)
-    if (method !== undefined) {
-      addOperation(document, item, methods[key], method, key, holder, listed)
-    } else if (key === "additionalOperations") {
-      const more = methods[key]
-      if (!isRecord(more)) continue
-      for (const name of Object.keys(more)) {
-        const at = `${key}/${escapeToken(name)}`
-        // By the specification it is sent as written.
-        addOperation(document, item, more[name], name, at, holder, listed)
-      }
-    }
-  }
-}
-
-function addOperation(
-  document: OpenAPIDocument,
-  item: PathItem,
-  value: unknown,
-  method: string,
-  key: string,
-  holder: Place | undefined,
-  { operations, skipped }: ListedOperations,
-): void {
-  const raw = isRecord(value) ? value : undefined
-  let operation = new RawOperation(raw ?? {}, method, key, item, holder, undefined)
-  const isSendable =
-    SENT.has(method) || (TOKEN.test(method) && !FORBIDDEN.has(method.toUpperCase()))
-  let issue: string | undefined
-  if (raw === undefined) issue = "An operation must be an object."
-  else if (!isSendable) {
-    issue = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
-  } else if (typeof raw["$ref"] === "string") {
-    const parts = document.parts({ value: raw, file: operation.file, pointer: operation.pointer })
-    if (isBroken(parts)) issue = brokenRefMessage(parts)
-    else if (!isOperation(parts.at(-1)?.value)) {
-      issue = `Reference "${raw["$ref"].slice(0, 200)}" does not refer to an operation.`
-    } else operation = new RawOperation(joined(parts), method, key, item, holder, parts)
-  }
-  if (issue === undefined) operations.push(operation)
-  else {
-    const { path } = operation
-    skipped.push({ method, path, note: noteAt(document, operation, issue) })
-  }
 }
 
 /** Whether the target of a reference looks like an operation. */

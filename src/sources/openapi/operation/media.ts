@@ -6,12 +6,7 @@ import {
   streamKindOf,
 } from "../../../http-client/media-type.ts"
 import type { StreamKind } from "../../../http-client/media-type.ts"
-import { isRecord } from "../../../internal/guards.ts"
-import { escapeToken, getOwn } from "../../../schema/json.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, Raw } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
+import { child, followNoted, membersOf, type Note, type Place } from "../document.ts"
 
 /** How values of a content type are read and written. */
 export type MediaClass = "json" | "form" | "multipart" | "text" | "binary" | StreamKind
@@ -97,88 +92,24 @@ export function isStream(kind: MediaClass): kind is StreamKind {
 }
 
 /** Reads a `content` object. Broken references accept anything and are noted. */
-export function readContent(document: OpenAPIDocument, holder: Place, notes: Note[]): Media[] {
+export function readContent(holder: Place, notes: Note[]): Media[] {
   const declared = child(holder, "content")
   if (declared === undefined) return []
-  const content = document.follow(declared)
-  if (isBroken(content)) {
-    notes.push(noteAt(document, declared, `${brokenRefMessage(content)} ${ANYTHING}`))
+  const content = followNoted(declared, notes, ANYTHING)
+  if (content === undefined) {
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
   }
-  if (!isRecord(content.value)) return []
-  const media: Media[] = []
-  const types = Object.keys(content.value)
-  for (let index = 0; index < types.length; index++) {
-    const written = types[index] as string
-    const own = memberOf(content, written)
+  return Array.from(membersOf(content), ([written, own]) => {
     const type = correctedType(written)
-    const followed = document.follow(own)
-    if (isBroken(followed)) {
-      notes.push(noteAt(document, own, `${brokenRefMessage(followed)} ${ANYTHING}`))
-    }
-    const place = isBroken(followed) ? { ...own, value: {} } : followed
-    media.push({
+    const place = followNoted(own, notes, ANYTHING) ?? { ...own, value: {} }
+    return {
       type,
       class: mediaClass(type),
       place,
       schema: child(place, "schema"),
       itemSchema: child(place, "itemSchema"),
-    })
-  }
-  return media
+    }
+  })
 }
 
 const ANYTHING = "Anything is accepted here."
-
-/** Resolves a member of an object; `undefined` if it is missing or cannot be resolved. */
-export function followedChild(
-  document: OpenAPIDocument,
-  place: Place,
-  key: string,
-): Place | undefined {
-  const member = child(place, key)
-  if (member === undefined) return undefined
-  const followed = document.follow(member)
-  return isBroken(followed) ? undefined : followed
-}
-
-/** Notes broken references in a map that does not affect calls, such as named examples. */
-export function noteBroken(
-  document: OpenAPIDocument,
-  place: Place,
-  key: string,
-  notes: Note[],
-): void {
-  const follow = (one: Place): Place | undefined => {
-    const followed = document.follow(one)
-    if (!isBroken(followed)) return followed
-    notes.push(noteAt(document, one, `${brokenRefMessage(followed)} It is not described.`, true))
-    return undefined
-  }
-  const declared = child(place, key)
-  const map = declared && follow(declared)
-  if (map === undefined || !isRecord(map.value)) return
-  for (const name of Object.keys(map.value)) follow(memberOf(map, name))
-}
-
-/** A member of an object, with its place; `undefined` if it is missing. */
-export function child(place: Place, key: string): Place | undefined {
-  const value = isRecord(place.value) ? getOwn(place.value, key) : undefined
-  return value === undefined || value === null ? undefined : memberOf(place, key)
-}
-
-/** The members of a list in an object, with their places; none if it is not a list. */
-export function itemsAt(place: Place, key: string): Place[] {
-  const list = child(place, key)
-  if (list === undefined || !Array.isArray(list.value)) return []
-  const { file, pointer } = list
-  return list.value.map((value: unknown, index) => ({
-    value,
-    file,
-    pointer: `${pointer}/${index}`,
-  }))
-}
-
-function memberOf({ value, file, pointer }: Place, key: string): Place {
-  return { value: (value as Raw)[key], file, pointer: `${pointer}/${escapeToken(key)}` }
-}

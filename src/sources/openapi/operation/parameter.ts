@@ -1,11 +1,10 @@
 import { getOwn, textOf } from "../../../schema/json.ts"
-import type { OpenAPIDocument, Place, Raw } from "../document.ts"
-import { noteAt } from "../note.ts"
+import { child, noteAt, objectAt, type Note, type Place, type Raw } from "../document.ts"
 import type { ParameterModel, ParameterStyle, Serialization } from "../model.ts"
-import type { Note } from "../note.ts"
 import type { Converted } from "../schema/definition.ts"
 import { refusedName } from "../request/headers.ts"
-import { child, readContent } from "./media.ts"
+import { readContent, type Media } from "./media.ts"
+import type { RawOperation } from "./list.ts"
 
 /** A parameter with the place of its schema. */
 export interface Parameter extends ParameterModel {
@@ -20,7 +19,7 @@ export interface Parameter extends ParameterModel {
 const IGNORED_HEADERS: ReadonlySet<string> = new Set(["accept", "content-type", "authorization"])
 
 /** The locations of parameters; of several with one name, the first location gets the plain name. */
-export const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
+const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
 
 /** The result of reading a member of a parameter list. */
 export interface ParameterResult {
@@ -36,29 +35,25 @@ export interface ParameterResult {
 export type SendsHeader = (name: string) => boolean
 
 /** Reads one parameter; the result is empty if it is not used. */
-export function readParameter(
-  document: OpenAPIDocument,
-  place: Place,
-  sends: SendsHeader,
-): ParameterResult {
+export function readParameter(place: Place, sends: SendsHeader): ParameterResult {
   const raw = place.value as Raw & { readonly name: string; readonly in: string }
   const { name } = raw
   const location = raw.in as ParameterModel["in"]
   if (!ORDER.includes(location)) {
     const message = `Parameter "${name}" is "in" ${JSON.stringify(raw.in)}, which does not exist; it is left out.`
-    return { note: noteAt(document, place, message) }
+    return { note: noteAt(place, message) }
   }
   const refusal =
     location === "header" || location === "cookie" ? refusedName(location, name) : undefined
-  if (refusal !== undefined) return { note: noteRefused(document, place, name, refusal) }
-  const legacy = document.version === "2.0"
-  const content = legacy ? undefined : contentOf(document, place)
-  const schema = legacy ? place : (content?.schema ?? schemaAt(raw, place))
+  if (refusal !== undefined) return { note: noteRefused(place, name, refusal) }
+  const legacy = place.file.document.version === "2.0"
+  const content = legacy ? undefined : contentOf(place)
+  const schema = legacy ? place : (content?.schema ?? schemaAt(place))
   const header = location === "header" ? name.toLowerCase() : undefined
-  const accept = header === "accept" ? textOf(defaultOf(document, schema)) : undefined
+  const accept = header === "accept" ? textOf(defaultOf(schema)) : undefined
   if (!legacy && header !== undefined && IGNORED_HEADERS.has(header)) return { accept }
   const isNeeded = location !== "path" && raw["required"] === true && accept === undefined
-  const preset = isNeeded ? defaultOf(document, schema) : undefined
+  const preset = isNeeded ? defaultOf(schema) : undefined
   const isShared = isNeeded && header !== undefined && sends(header)
   const { style, explode } = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
   return {
@@ -84,32 +79,31 @@ export function readParameter(
 }
 
 /** The default of a schema; `null` counts as none. */
-function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
-  const place = document.objectAt(schema)
+function defaultOf(schema: Place | undefined): unknown {
+  const place = objectAt(schema)
   return place && (getOwn(place.value, "default") ?? undefined)
 }
 
 /** Notes a parameter that cannot be an input; headers of the HTTP client are sent nevertheless. */
-function noteRefused(document: OpenAPIDocument, place: Place, name: string, refusal: string): Note {
+function noteRefused(place: Place, name: string, refusal: string): Note {
   const { in: location } = place.value as { readonly in: string }
   const isCookie = name.toLowerCase() === "cookie"
   const cure = isCookie ? " Set cookies in `headers` of the configuration." : ""
   const message = `The ${location} parameter "${name}" ${refusal}; it is left out.${cure}`
-  return noteAt(document, place, message, refusal.includes("HTTP client"))
+  return noteAt(place, message, refusal.includes("HTTP client"))
 }
 
-function schemaAt(raw: Raw, place: Place): Place | undefined {
-  const value = raw["schema"]
-  if (value === undefined) return undefined
-  return { value, file: place.file, pointer: `${place.pointer}/schema` }
+/** The schema of a parameter, as declared: `null` is one, and a mistake. */
+function schemaAt({ value: raw, file, pointer }: Place): Place | undefined {
+  const value = (raw as Raw)["schema"]
+  return value === undefined ? undefined : { value, file, pointer: `${pointer}/schema` }
 }
 
 function contentOf(
-  document: OpenAPIDocument,
   place: Place,
-): { type: string; schema?: Place | undefined; note?: Note | undefined } | undefined {
+): (Pick<Media, "type" | "schema"> & { readonly note?: Note | undefined }) | undefined {
   const notes: Note[] = []
-  const [media] = readContent(document, place, notes)
+  const [media] = readContent(place, notes)
   return media && { type: media.type, schema: media.schema, note: notes[0] }
 }
 
@@ -132,30 +126,30 @@ function styleOf(raw: Raw, location: ParameterModel["in"]): Style {
 }
 
 /** `collectionFormat` of Swagger 2.0. */
+const LEGACY_STYLES = new Map<unknown, Style>([
+  ["multi", { style: "form", explode: true }],
+  ["ssv", { style: "spaceDelimited", explode: false }],
+  ["pipes", { style: "pipeDelimited", explode: false }],
+  ["tsv", { style: "tabDelimited", explode: false }],
+])
+
+/** The style of a parameter or a form field of Swagger 2.0. */
 export function legacyStyle(raw: Raw, location: ParameterModel["in"]): Style {
-  const format = raw["collectionFormat"]
-  if (format === "multi") return { style: "form", explode: true }
-  if (format === "ssv") return { style: "spaceDelimited", explode: false }
-  if (format === "pipes") return { style: "pipeDelimited", explode: false }
-  if (format === "tsv") return { style: "tabDelimited", explode: false }
   const style = location === "path" || location === "header" ? "simple" : "form"
-  return { style, explode: false }
+  return LEGACY_STYLES.get(raw["collectionFormat"]) ?? { style, explode: false }
 }
 
 /** Keys of the parameters that are a date, or a list of dates; `undefined` if there are none. */
-export function dateKeys(
-  document: OpenAPIDocument,
-  parameters: readonly Parameter[],
-): ReadonlySet<string> | undefined {
-  const days = parameters.filter(({ schema }) => isDay(document, schema, 0))
+export function dateKeys(parameters: readonly Parameter[]): ReadonlySet<string> | undefined {
+  const days = parameters.filter(({ schema }) => isDay(schema, 0))
   return days.length === 0 ? undefined : new Set(days.map(({ key }) => key))
 }
 
-function isDay(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
-  const place = document.objectAt(schema)
+function isDay(schema: Place | undefined, depth: number): boolean {
+  const place = objectAt(schema)
   if (place === undefined) return false
   if (place.value["format"] === "date") return true
-  return depth === 0 && isDay(document, child(place, "items"), 1)
+  return depth === 0 && isDay(child(place, "items"), 1)
 }
 
 /** Creates the parameter for an undeclared variable of a path. */
@@ -171,4 +165,74 @@ export function undeclaredParameter(name: string): Parameter {
     allowReserved: false,
     allowEmptyValue: false,
   }
+}
+
+/** Makes the input keys of parameters unique, if some share a name or one is called "body". */
+export function withKeys(
+  parameters: readonly Parameter[],
+  hasBody: boolean,
+  operation: RawOperation,
+  notes: Note[],
+): readonly Parameter[] {
+  const taken = new Set<string>(hasBody ? ["body"] : [])
+  const before = taken.size
+  for (const { name } of parameters) taken.add(name)
+  if (taken.size === before + parameters.length) return parameters
+  // Plain names first, independent of the order in the document.
+  const byPlace = parameters.toSorted((a, b) => ORDER.indexOf(a.in) - ORDER.indexOf(b.in))
+  const plain = new Set<string>(hasBody ? ["body"] : [])
+  const keys = new Map<Parameter, string>()
+  for (const parameter of byPlace) {
+    const { name } = parameter
+    if (!plain.has(name)) {
+      plain.add(name)
+      continue
+    }
+    const wanted = `${parameter.in}_${name}`
+    let key = wanted
+    for (let count = 2; taken.has(key); count++) key = `${wanted}_${count}`
+    taken.add(key)
+    keys.set(parameter, key)
+    const message = `Another input is called "${name}" as well; the ${parameter.in} parameter is passed as "${key}".`
+    notes.push(noteAt(operation, message, true))
+  }
+  return parameters.map((parameter) => {
+    const key = keys.get(parameter)
+    return key === undefined ? parameter : { ...parameter, key }
+  })
+}
+
+const NONE: readonly string[] = []
+
+/** The variables of a path that no parameter declares. */
+export function undeclaredNames(path: string, declared: readonly string[]): readonly string[] {
+  const names = templateNames(path)
+  let missing: string[] | undefined
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    if (!declared.includes(name)) (missing ??= []).push(name)
+  }
+  return missing ?? NONE
+}
+
+// A cache for the operations of one path, which are read in sequence.
+let last: { readonly path: string; readonly names: readonly string[] } = { path: "", names: NONE }
+
+/** The variables of a path template. */
+function templateNames(path: string): readonly string[] {
+  if (last.path !== path) last = { path, names: path.includes("{") ? variablesIn(path) : NONE }
+  return last.names
+}
+
+function variablesIn(path: string): string[] {
+  const names: string[] = []
+  for (let open = path.indexOf("{"); open >= 0;) {
+    const close = path.indexOf("}", open)
+    if (close < 0) break
+    const inner = path.lastIndexOf("{", close)
+    const name = path.slice(inner + 1, close)
+    if (name !== "" && !names.includes(name)) names.push(name)
+    open = path.indexOf("{", close)
+  }
+  return names
 }

@@ -3,44 +3,34 @@ import { jsonText } from "../../../internal/message-text.ts"
 import type { TSchema } from "typebox"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
+import { brokenRefMessage, follow, isBroken, noteAt } from "../document.ts"
+import type { Note, OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 import type { RawOperation } from "./list.ts"
-import { withKeys } from "./input-keys.ts"
-import { readParameter, undeclaredParameter } from "./parameter.ts"
+import { readParameter, undeclaredNames, undeclaredParameter, withKeys } from "./parameter.ts"
 import type { Parameter, ParameterResult, SendsHeader } from "./parameter.ts"
-import { undeclaredNames } from "./path-variables.ts"
-
-/** The body, which Swagger 2.0 declares among the parameters. */
-export interface LegacyBody {
-  readonly body?: Place | undefined
-  readonly form: readonly Place[]
-  /** The value of a `Content-Type` header that is declared as a parameter. */
-  readonly contentType?: string | undefined
-}
 
 /** The parameters of an operation. */
-export interface Parameters extends LegacyBody {
+export interface Parameters extends LegacyBody, Pick<ParameterList, "accept" | "notes"> {
   readonly list: readonly Parameter[]
-  /** The default of an `Accept` header. */
-  readonly accept: string | undefined
-  readonly notes: readonly Note[]
   /** The input schema without a body, cached since many operations share their parameters. */
   input?: TSchema | undefined
 }
+
+/** The body, which Swagger 2.0 declares among the parameters. */
+export type LegacyBody = Readonly<Pick<ParameterList, "body" | "form" | "contentType">>
 
 const NO_FORM: readonly Place[] = []
 const NO_NOTES: readonly Note[] = []
 const NO_NAMES: readonly string[] = []
 
 /** A parsed list of parameters; its arrays are created on first use, since most stay empty. */
-class ParameterList implements Parameters {
+class ParameterList {
   readonly list: Parameter[] = []
   body: Place | undefined = undefined
   form: readonly Place[] = NO_FORM
+  /** The value of a `Content-Type` header that is declared as a parameter. */
   contentType: string | undefined = undefined
+  /** The default of an `Accept` header. */
   accept: string | undefined = undefined
   notes: readonly Note[] = NO_NOTES
   /** Names of the path parameters. */
@@ -115,7 +105,7 @@ export class ParameterReader {
     const notes = joined.notes.slice()
     const declared = [...list, ...this.#undeclaredOf(missing, operation, notes)]
     const isBody = hasBody || body !== undefined || form.length > 0
-    const keyed = withKeys(this.#document, declared, isBody, operation, notes)
+    const keyed = withKeys(declared, isBody, operation, notes)
     return { list: keyed, body, form, contentType, accept, notes }
   }
 
@@ -161,13 +151,13 @@ export class ParameterReader {
   #list(declared: Place | undefined): ParameterList {
     if (declared === undefined) return this.#nothing
     const parameters = new ParameterList()
-    const followed = this.#document.follow(declared)
+    const followed = follow(declared)
     if (isBroken(followed)) {
       const message = `${brokenRefMessage(followed)} The parameters are left out.`
-      parameters.note(noteAt(this.#document, declared, message))
+      parameters.note(noteAt(declared, message))
     } else if (!Array.isArray(followed.value)) {
       const message = `"parameters" must be a list; it is left out.`
-      parameters.note(noteAt(this.#document, followed, message))
+      parameters.note(noteAt(followed, message))
     } else this.#addMembers(followed.value, followed, parameters)
     if (this.#document.version === "2.0") parameters.contentType = declaredType(parameters.list)
     return parameters
@@ -211,10 +201,10 @@ export class ParameterReader {
     pointer: string,
     depth: number,
   ): readonly ParameterResult[] {
-    const place = this.#document.follow({ value: raw, file, pointer })
+    const place = follow({ value: raw, file, pointer })
     if (isBroken(place)) {
       const message = `${brokenRefMessage(place)} The parameter is left out.`
-      return [{ note: noteAt(this.#document, { file, pointer }, message) }]
+      return [{ note: noteAt({ file, pointer }, message) }]
     }
     if (!Array.isArray(place.value) || depth >= MAX_LISTS) return [this.#read(place)]
     return place.value.flatMap((member: unknown, index) =>
@@ -226,19 +216,19 @@ export class ParameterReader {
     const { value } = place
     if (!isRecord(value) || typeof value["name"] !== "string" || typeof value["in"] !== "string") {
       const message = `A parameter needs a "name" and "in"; it is left out.`
-      return { note: noteAt(this.#document, place, message) }
+      return { note: noteAt(place, message) }
     }
     const location = value["in"]
     if (this.#document.version === "2.0" && (location === "body" || location === "formData")) {
       return { place }
     }
-    return readParameter(this.#document, place, this.#sends)
+    return readParameter(place, this.#sends)
   }
 
   #undeclaredOf(names: readonly string[], operation: RawOperation, notes: Note[]): Parameter[] {
     return names.map((name) => {
       const message = `The path has {${name}}, which no parameter declares; it is treated as a required string.`
-      notes.push(noteAt(this.#document, operation, message))
+      notes.push(noteAt(operation, message))
       let parameter = this.#undeclared.get(name)
       if (parameter === undefined)
         this.#undeclared.set(name, (parameter = undeclaredParameter(name)))

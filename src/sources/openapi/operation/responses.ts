@@ -1,13 +1,22 @@
-import { isRecord } from "../../../internal/guards.ts"
-import { escapeToken, getOwn } from "../../../schema/json.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
+import { isRecord, isText } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
+import {
+  brokenRefMessage,
+  child,
+  followNoted,
+  followedChild,
+  isBroken,
+  membersOf,
+  noteAt,
+  objectAt,
+  partsOf,
+} from "../document.ts"
+import type { Note, Place, Raw } from "../document.ts"
 import { contentTypes, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { child, isStream, isStreamType, mediaClass, readContent } from "./media.ts"
+import { correctedType, isStream, isStreamType, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
+import { onlyRef } from "../schema/lower.ts"
 
 /** A declared response of an operation. */
 export interface Response {
@@ -20,36 +29,28 @@ export interface Response {
   readonly place: Place
 }
 
-/** The parents of the responses of an operation, by code. */
-type Declared = ReadonlyMap<string, Place>
-
-/** Finds the declared responses; broken references are noted. */
-function declaredResponses(
-  document: OpenAPIDocument,
-  operation: RawOperation,
-  notes: Note[],
-): Declared {
+/** Finds the declared responses and their places, by code; broken references are noted. */
+function declaredResponses(operation: RawOperation, notes: Note[]): Map<string, Place> {
   const byCode = new Map<string, Place>()
   const member = operation.member("responses")
-  if (member === undefined) return byCode
-  const parts = document.parts(member)
+  const parts = member && partsOf(member)
+  if (member === undefined || parts === undefined) return byCode
   if (isBroken(parts)) {
-    notes.push(noteAt(document, member, `${brokenRefMessage(parts)} Any answer is accepted.`))
+    notes.push(noteAt(member, `${brokenRefMessage(parts)} ${ANYTHING}`))
     return byCode
   }
   for (const part of parts) {
-    if (!isRecord(part.value)) continue
-    const codes = Object.keys(part.value)
-    for (let index = 0; index < codes.length; index++) {
-      const code = codes[index] as string
-      if (code !== "$ref" && !byCode.has(code)) byCode.set(code, part)
+    for (const [code, place] of membersOf(part)) {
+      if (code !== "$ref" && !byCode.has(code)) byCode.set(code, place)
     }
   }
   return byCode
 }
 
+const ANYTHING = "Any answer is accepted."
+
 /** Splits the codes of an operation into successes and failures. */
-function codesOf(responses: Declared): { success: string[]; failure: string[] } {
+function codesOf(responses: ReadonlyMap<string, Place>): { success: string[]; failure: string[] } {
   const success: string[] = []
   const failure: string[] = []
   let other = false
@@ -69,7 +70,7 @@ function codesOf(responses: Declared): { success: string[]; failure: string[] } 
 }
 
 /** Whether a code is a success: 200, any other 2xx, or `2XX`. */
-export function isSuccess(code: string): boolean {
+function isSuccess(code: string): boolean {
   return code === "200" || (code.startsWith("2") && /^2(?:\d\d|XX)$/i.test(code))
 }
 
@@ -82,52 +83,31 @@ function rank(code: string): number {
 export type ResponseMode = "plain" | "stream" | "both"
 
 /** Determines from its content types whether an operation streams. */
-export function responseMode(document: OpenAPIDocument, operation: RawOperation): ResponseMode {
-  const { raw } = operation
-  const { responses } = raw
+export function responseMode(operation: RawOperation): ResponseMode {
+  const { responses } = operation.raw
   let types: unknown
-  if (document.version === "2.0") types = raw["produces"] ?? document.root["produces"]
-  else if (isRecord(responses)) types = contentTypesOf(document, operation, responses)
+  if (operation.document.version === "2.0") types = operation.inherited("produces")
+  else if (isRecord(responses)) types = contentTypesOf(operation, responses)
   if (!Array.isArray(types) || !types.some(isStreamType)) return "plain"
   return types.every(isStreamType) ? "stream" : "both"
 }
 
 /** The content types of the successful responses of an operation. */
-function contentTypesOf(
-  document: OpenAPIDocument,
-  operation: RawOperation,
-  responses: Raw,
-): readonly string[] {
-  if (typeof responses["$ref"] === "string") {
-    const success = readResponses(document, operation, "success", [])
-    return success.flatMap(({ media }) => media.map(({ type }) => type))
-  }
+function contentTypesOf(operation: RawOperation, responses: Raw): readonly string[] {
+  if (typeof responses["$ref"] === "string") return successTypes(operation)
   let declaredTypes: readonly string[] = []
   const codes = Object.keys(responses)
   const isDefault = codes.length === 1 && codes[0] === "default"
   for (let index = 0; index < codes.length; index++) {
     const code = codes[index] as string
     if (!isDefault && !isSuccess(code)) continue
-    let response = responses[code]
-    let file: SourceFile | undefined
-    if (isRecord(response) && response["$ref"] !== undefined) {
-      const place = document.follow({
-        value: response,
-        file: fileOf(operation),
-        pointer: "",
-      })
-      if (isBroken(place)) continue
-      response = place.value
-      file = place.file
-    }
+    const response = responses[code]
     let content = isRecord(response) ? response["content"] : undefined
-    if (isRecord(content) && content["$ref"] !== undefined) {
-      const place = document.follow({
-        value: content,
-        file: file ?? fileOf(operation),
-        pointer: "",
-      })
-      content = isBroken(place) ? undefined : place.value
+    // Most have no references: places are made only for those that have.
+    if (hasRef(response) || hasRef(content)) {
+      const file = operation.member("responses")?.file ?? operation.file
+      const place = objectAt({ value: response, file, pointer: "" })
+      content = place && followedChild(place, "content")?.value
     }
     if (!isRecord(content)) continue
     const types = Object.keys(content)
@@ -136,19 +116,19 @@ function contentTypesOf(
   return declaredTypes
 }
 
-function fileOf(operation: RawOperation): SourceFile {
-  if (operation.isDirect) return operation.file
-  return operation.member("responses")?.file ?? operation.file
+function hasRef(value: unknown): boolean {
+  return isRecord(value) && value["$ref"] !== undefined
+}
+
+function successTypes(operation: RawOperation): string[] {
+  const success = readResponses(operation, "success", [])
+  return success.flatMap(({ media }) => media.map(({ type }) => type))
 }
 
 /** The content types of the successes that are not streams, JSON first. */
-export function acceptOf(document: OpenAPIDocument, operation: RawOperation): string[] {
-  const types =
-    document.version === "2.0"
-      ? producedTypes(document, operation)
-      : readResponses(document, operation, "success", []).flatMap(({ media }) =>
-          media.map(({ type }) => type),
-        )
+export function acceptOf(operation: RawOperation): string[] {
+  const isLegacy = operation.document.version === "2.0"
+  const types = isLegacy ? contentTypes(operation.inherited("produces")) : successTypes(operation)
   return [...new Set(types)]
     .filter((type) => !isStream(mediaClass(type)))
     .toSorted((left, right) => weight(left) - weight(right))
@@ -161,59 +141,39 @@ function weight(type: string): number {
 
 /** Reads the successful or the failed responses of an operation. */
 export function readResponses(
-  document: OpenAPIDocument,
   operation: RawOperation,
   which: "success" | "failure",
   notes: Note[],
 ): Response[] {
-  const declared = declaredResponses(document, operation, notes)
-  return codesOf(declared)[which].map((code) =>
-    readResponse(document, operation, code, declared.get(code) as Place, notes),
-  )
+  const declared = declaredResponses(operation, notes)
+  return codesOf(declared)[which].map((code) => {
+    const own = declared.get(code) as Place
+    const followed = followNoted(own, notes, ANYTHING)
+    const place = followed ?? { ...own, value: {} }
+    const isLegacy = operation.document.version === "2.0"
+    const media = isLegacy ? legacyMedia(operation, place) : readContent(place, notes)
+    const description = isRecord(place.value) ? place.value["description"] : undefined
+    return {
+      code,
+      description: typeof description === "string" ? description : "",
+      media,
+      isEmpty: followed !== undefined && (NO_CONTENT.includes(code) || media.length === 0),
+      place,
+    }
+  })
 }
 
-function readResponse(
-  document: OpenAPIDocument,
-  operation: RawOperation,
-  code: string,
-  { value: responses, file, pointer: holder }: Place,
-  notes: Note[],
-): Response {
-  const value = (responses as Raw)[code]
-  const pointer = `${holder}/${escapeToken(code)}`
-  const followed = document.follow({ value, file, pointer })
-  if (isBroken(followed)) {
-    const message = `${brokenRefMessage(followed)} Any answer is accepted.`
-    notes.push(noteAt(document, { file, pointer }, message))
-  }
-  const place = isBroken(followed) ? { value: {}, file, pointer } : followed
-  const raw = isRecord(place.value) ? place.value : {}
-  const media =
-    document.version === "2.0"
-      ? legacyMedia(document, operation, place)
-      : readContent(document, place, notes)
-  const { description } = raw
-  return {
-    code,
-    description: typeof description === "string" ? description : "",
-    media,
-    isEmpty: !isBroken(followed) && (code === "204" || code === "205" || media.length === 0),
-    place,
-  }
-}
-
-function producedTypes(document: OpenAPIDocument, operation: RawOperation): string[] {
-  return contentTypes(operation.raw["produces"] ?? document.root["produces"])
-}
+/** Statuses of responses that have no content. */
+const NO_CONTENT: readonly string[] = ["204", "205"]
 
 /** The media of a Swagger 2.0 response: one schema, with the content types of the operation. */
-function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: Place): Media[] {
+function legacyMedia(operation: RawOperation, place: Place): Media[] {
   const schema = child(place, "schema")
   if (schema === undefined) return []
-  const types = producedTypes(document, operation)
+  const types = contentTypes(operation.inherited("produces"))
   const isFile = isRecord(schema.value) && getOwn(schema.value, "type") === "file"
   // The types apply to all responses: an object, such as an error beside a download, is not binary.
-  const isObject = (): boolean => propertiesOf(document, schema).size > 0
+  const isObject = (): boolean => propertiesOf(schema).size > 0
   const isBinary = types.length > 0 && types.every((type) => mediaClass(type) === "binary")
   const plain =
     types.find((type) => mediaClass(type) === "json") ??
@@ -226,4 +186,71 @@ function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: 
   if (plain !== undefined) media.push({ type: plain, class: mediaClass(plain), place, schema })
   if (stream !== undefined) media.push({ type: stream, class: mediaClass(stream), place, schema })
   return media
+}
+
+/** The only success of an operation has no content. */
+export const EMPTY: Raw = Object.freeze({})
+
+/** Whether a reference is one to a response instead of a schema. */
+export function isResponseRef(ref: string): boolean {
+  return ref.startsWith("#/components/responses/")
+}
+
+/**
+ * The single reference that describes every success of an operation: that of the JSON schema, or of the only
+ * response. `EMPTY` if there is no content.
+ *
+ * Most operations have one, and all with the same reference share the same output schema.
+ */
+export function plainOutput(operation: RawOperation): Raw | undefined {
+  const { document, method, file } = operation
+  const { responses } = operation.raw
+  if (method === "HEAD" || file !== document.entry || !isRecord(responses)) return undefined
+  const isLegacy = document.version === "2.0"
+  let output: Raw | undefined
+  for (const code in responses) {
+    if (code === "$ref") return undefined
+    if (!isSuccess(code)) continue
+    const plain = plainResponse(code, responses[code], isLegacy)
+    if (plain === undefined) return undefined
+    // All successes must have the same schema.
+    if (output !== undefined && !isSameSchema(output, plain)) return undefined
+    output = plain
+  }
+  if (output === undefined || output === EMPTY || !isLegacy) return output
+  return isJsonProduced(operation.inherited("produces")) ? output : undefined
+}
+
+function plainResponse(code: string, response: unknown, isLegacy: boolean): Raw | undefined {
+  if (!isRecord(response)) return undefined
+  const isEmpty = NO_CONTENT.includes(code)
+  const ref = response["$ref"]
+  if (ref !== undefined) {
+    const isPlain = !isEmpty && typeof ref === "string" && isResponseRef(ref)
+    return isPlain ? response : undefined
+  }
+  if (isEmpty) return EMPTY
+  const schema = isLegacy ? response["schema"] : jsonSchemaIn(response["content"])
+  const schemaRef = onlyRef(schema)
+  return schemaRef === undefined || isResponseRef(schemaRef) ? undefined : (schema as Raw)
+}
+
+function isSameSchema(left: Raw, right: Raw): boolean {
+  const ref = left["$ref"]
+  return typeof ref === "string" && ref === right["$ref"] && !isResponseRef(ref)
+}
+
+function jsonSchemaIn(content: unknown): unknown {
+  if (!isRecord(content) || content["$ref"] !== undefined) return undefined
+  for (const type in content) {
+    if (mediaClass(correctedType(type)) !== "json") continue
+    const media = content[type]
+    return isRecord(media) && media["$ref"] === undefined ? media["schema"] : undefined
+  }
+  return undefined
+}
+
+function isJsonProduced(types: unknown): boolean {
+  if (!Array.isArray(types)) return types === undefined
+  return types.some((type) => isText(type) && mediaClass(correctedType(type)) === "json")
 }

@@ -3,34 +3,22 @@ import type { TSchema } from "typebox"
 import { adoptSchema } from "../../../schema/trusted-schemas.ts"
 import { FILE_MARK } from "../../../schema/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
-import { NO_VALUE, setOwn } from "../../../schema/json.ts"
-import type { JsonSchema } from "../../../schema/json.ts"
+import { NO_VALUE, setOwn, type JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition } from "../../../core/types.ts"
-import type { OpenAPIDocument, Place, Raw } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
-import type { SchemaNode, View } from "../schema/model.ts"
+import { noteAt, objectAt, type Note, type Place, type Raw } from "../document.ts"
+import type { Converted, Definition, SchemaNode, View } from "../schema/definition.ts"
 import { closeSchema } from "../schema/closed.ts"
 import { NO_NOTES, NO_REFS } from "../schema/convert.ts"
-import type { Converted, Definition } from "../schema/definition.ts"
 import { onlyRef } from "../schema/lower.ts"
 import type { SchemaStore } from "../schema/store.ts"
-import type { Body } from "./body.ts"
+import type { Body, FlatProperty } from "./body.ts"
 import { described, withParameter } from "./annotate-schema.ts"
-import type { Media } from "./media.ts"
-import { isKnownBinary, isStream, isYaml } from "./media.ts"
+import { isKnownBinary, isStream, isYaml, type Media } from "./media.ts"
 import type { Parameter } from "./parameter.ts"
 import type { DeclaredProblem, Problems } from "./problems.ts"
 import type { Response } from "./responses.ts"
 import { isWatch } from "./stream-plan.ts"
 import { isPlainText, scalarTypesOf } from "./text-scalars.ts"
-
-/** An input for one property of a body. */
-export interface FlatProperty {
-  readonly key: string
-  readonly place: Place
-  readonly required: boolean
-}
 
 /** A schema that accepts any value. */
 export const ANYTHING: JsonSchema = constant({})
@@ -57,15 +45,13 @@ const NOT_SCHEMA: ReadonlySet<string> = new Set([
 
 /** Builds the schemas of operations from those of the document. */
 export class SchemaBuilder {
-  readonly #document: OpenAPIDocument
   readonly #store: SchemaStore
   readonly #references: Record<View, Map<string, JsonSchema>> = {
     input: new Map(),
     output: new Map(),
   }
 
-  constructor(document: OpenAPIDocument, store: SchemaStore) {
-    this.#document = document
+  constructor(store: SchemaStore) {
     this.#store = store
   }
 
@@ -76,7 +62,7 @@ export class SchemaBuilder {
     flat: readonly FlatProperty[] | undefined,
     notes?: Note[],
   ): TSchema {
-    const parts = new Parts(this.#document)
+    const parts = new Parts()
     const properties: Record<string, SchemaNode> = {}
     const required: string[] = []
     for (let index = 0; index < parameters.length; index++) {
@@ -108,7 +94,7 @@ export class SchemaBuilder {
   /** Builds the output schema of the successes; a union if they differ. */
   output(success: readonly Response[], method: string, notes?: Note[]): TSchema {
     if (method === "HEAD") return NOTHING
-    const parts = new Parts(this.#document)
+    const parts = new Parts()
     const distinct = new Map<unknown, SchemaNode>()
     const hasContent = success.some((response) => !response.isEmpty)
     for (const response of success) {
@@ -126,7 +112,7 @@ export class SchemaBuilder {
 
   /** Builds an output schema that is only a reference; `undefined` if it cannot be resolved. */
   referred(schema: Raw): TSchema | undefined {
-    const { entry } = this.#document
+    const { entry } = this.#store.document
     const converted = this.#store.convert(schema, entry, "", "output")
     if (onlyRef(converted.schema) === undefined) return undefined
     return this.#seal(converted.schema, converted, "output", undefined)
@@ -137,7 +123,7 @@ export class SchemaBuilder {
     const schema = media.itemSchema ?? media.schema
     if (schema === undefined) return ANYTHING
     if (isWatch(media)) return ANYTHING
-    const parts = new Parts(this.#document)
+    const parts = new Parts()
     return this.#seal(parts.take(this.#convert(schema, "output")), parts, "output", notes)
   }
 
@@ -156,7 +142,7 @@ export class SchemaBuilder {
 
   /** Builds the error of a response: its status, headers and body. */
   #failure(code: string, response: Response, notes: Note[] | undefined): ErrorDefinition {
-    const parts = new Parts(this.#document)
+    const parts = new Parts()
     const body = response.media.length === 0 ? ANYTHING : this.#answer(response, parts)
     const status = /^\d{3}$/.test(response.code) ? Number(response.code) : undefined
     const schema = {
@@ -179,7 +165,7 @@ export class SchemaBuilder {
   /** Builds the error of a problem, with its own code. */
   #problem(problem: DeclaredProblem, notes: Note[] | undefined): ErrorDefinition {
     const { code, description, status, schemas } = problem
-    const parts = new Parts(this.#document)
+    const parts = new Parts()
     const all = (places: readonly Place[]): SchemaNode =>
       merged(
         "allOf",
@@ -209,10 +195,10 @@ export class SchemaBuilder {
       const isBytes = media.class === "binary"
       const plain = isBytes ? BYTES : TEXT
       if (media.schema === undefined) return plain
-      if (this.#isMarked(media.schema)) {
+      if (objectAt(media.schema)?.value[FILE_MARK] !== undefined) {
         return parts.take(this.#convert(media.schema, view))
       }
-      if (view === "output" && !isBytes && isScalarText(this.#document, media)) {
+      if (view === "output" && !isBytes && isScalarText(media)) {
         return parts.take(this.#convert(media.schema, view))
       }
       if (this.#isText(media.schema)) return plain
@@ -223,17 +209,14 @@ export class SchemaBuilder {
       const how = isBytes ? "bytes" : "text"
       const message = `${media.type} is passed as ${how}; its schema is not used.`
       // For known binary types this is expected.
-      parts.note(media.place, message, isBytes && isKnownBinary(media.type))
+      parts.notes.push(noteAt(media.place, message, isBytes && isKnownBinary(media.type)))
       return plain
     }
     if (media.schema === undefined) return ANYTHING
     const isForm = media.class === "form" || media.class === "multipart"
     if (view === "input" && isForm && !this.#isObject(media.schema)) {
-      parts.note(
-        media.place,
-        `${media.type} is made from an object; its schema is not used.`,
-        false,
-      )
+      const message = `${media.type} is made from an object; its schema is not used.`
+      parts.notes.push(noteAt(media.place, message))
       return ANY_OBJECT
     }
     return parts.take(this.#convert(media.schema, view))
@@ -241,7 +224,7 @@ export class SchemaBuilder {
 
   /** Whether a schema may describe an object. */
   #isObject(schema: Place): boolean {
-    const place = this.#document.objectAt(schema)
+    const place = objectAt(schema)
     if (place === undefined) return true
     const { type, format } = place.value
     if (type === undefined || format === "binary" || type === "file") return true
@@ -249,16 +232,11 @@ export class SchemaBuilder {
   }
 
   #isText(schema: Place): boolean {
-    const place = this.#document.objectAt(schema)
+    const place = objectAt(schema)
     if (place === undefined) return true
     const { type, properties } = place.value
     if (Array.isArray(type)) return type.includes("string")
     return type === "string" || type === "file" || (type === undefined && properties === undefined)
-  }
-
-  /** Whether a schema was written by a registry of this library, which marks its files. */
-  #isMarked(schema: Place): boolean {
-    return this.#document.objectAt(schema)?.value[FILE_MARK] !== undefined
   }
 
   #body(body: Body, parts: Parts): SchemaNode {
@@ -355,8 +333,8 @@ export class SchemaBuilder {
 }
 
 /** Whether a response of this content type is a number, a boolean or null as text. */
-function isScalarText(document: OpenAPIDocument, { type, schema }: Media): boolean {
-  return isPlainText(type) && scalarTypesOf(document, schema).length > 0
+function isScalarText({ type, schema }: Media): boolean {
+  return isPlainText(type) && scalarTypesOf(schema).length > 0
 }
 
 /** The schema of a parameter: binary ones are strings, since parameters cannot carry bytes. */
@@ -375,19 +353,10 @@ function merged(keyword: "allOf" | "anyOf", schemas: readonly SchemaNode[]): Sch
 class Parts {
   readonly refs: Definition[] = []
   readonly notes: Note[] = []
-  readonly #document: OpenAPIDocument
-
-  constructor(document: OpenAPIDocument) {
-    this.#document = document
-  }
 
   take({ schema, refs, notes }: Converted): SchemaNode {
     for (let index = 0; index < refs.length; index++) this.refs.push(refs[index] as Definition)
     if (notes.length > 0) this.notes.push(...notes)
     return schema
-  }
-
-  note(place: Place, message: string, isNeutral: boolean): void {
-    this.notes.push(noteAt(this.#document, place, message, isNeutral))
   }
 }

@@ -1,72 +1,70 @@
-import { isRecord } from "../../../internal/guards.ts"
-import { escapeToken } from "../../../schema/json.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, Raw } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
-import type { SecurityRequirement, SecurityScheme, ServerModel } from "../model.ts"
-import { typesOf } from "./body.ts"
+import { isRecord, isText, stringsOf } from "../../../internal/guards.ts"
+import {
+  child,
+  follow,
+  followNoted,
+  followedChild,
+  isBroken,
+  membersOf,
+  noteAt,
+  objectAt,
+} from "../document.ts"
+import type { Note, OpenAPIDocument, Place, Raw } from "../document.ts"
+import type { SecurityRequirement, SecurityScheme, ServerModel, ServerVariable } from "../model.ts"
 import type { RawOperation } from "./list.ts"
-import { child, followedChild } from "./media.ts"
 
 /** Reads the security requirements of an operation; default: those of the document. */
 export function readSecurity(
-  document: OpenAPIDocument,
   operation: RawOperation,
   schemes: ReadonlyMap<string, SecurityScheme>,
 ): SecurityRequirement[] {
-  const declared = declaredSecurity(document, operation)
+  const declared = declaredSecurity(operation)
   if (!Array.isArray(declared)) return []
   return declared.filter(isRecord).map((requirement) => {
-    const needed: Array<[string, { scheme: SecurityScheme; scopes: readonly string[] }]> = []
-    for (const name of Object.keys(requirement)) {
+    const needed = Object.entries(requirement).map(([name, scopes]) => {
       const scheme: SecurityScheme = schemes.get(name) ?? { type: "unknown", declared: name }
-      needed.push([name, { scheme, scopes: typesOf(requirement[name]) }])
-    }
+      return [name, { scheme, scopes: stringsOf(scopes).filter(isText) }] as const
+    })
     return new Map(needed)
   })
 }
 
 /** The declared security of an operation; `undefined` if there is none. */
-export function declaredSecurity(document: OpenAPIDocument, operation: RawOperation): unknown {
-  return valueAt(document, operation.member("security") ?? child(document.place, "security"))
+export function declaredSecurity(operation: RawOperation): unknown {
+  return valueAt(securityAt(operation))
+}
+
+function securityAt(operation: RawOperation): Place | undefined {
+  return operation.member("security") ?? child(operation.document.place, "security")
 }
 
 /** Notes requirements that are broken references or name unknown schemes. */
 export function noteSecurity(
-  document: OpenAPIDocument,
   operation: RawOperation,
   schemes: ReadonlyMap<string, SecurityScheme>,
   notes: Note[],
 ): void {
-  const place = operation.member("security") ?? child(document.place, "security")
-  if (place === undefined) return
-  const declared = document.follow(place)
-  if (isBroken(declared)) {
-    const message = `${brokenRefMessage(declared)} The required credentials are unknown.`
-    notes.push(noteAt(document, place, message))
-    return
-  }
+  const place = securityAt(operation)
+  const declared = place && followNoted(place, notes, "The required credentials are unknown.")
+  if (declared === undefined) return
   if (!Array.isArray(declared.value)) {
-    const message = `"security" must be a list; no credential is sent.`
-    notes.push(noteAt(document, declared, message))
+    notes.push(noteAt(declared, `"security" must be a list; no credential is sent.`))
     return
   }
-  declared.value.forEach((requirement: unknown, index) => {
-    if (!isRecord(requirement)) return
-    for (const name of Object.keys(requirement)) {
+  declared.value.forEach((value: unknown, index) => {
+    const pointer = `${declared.pointer}/${index}`
+    for (const [name, member] of membersOf({ value, file: declared.file, pointer })) {
       if (schemes.has(name)) continue
-      const pointer = `${declared.pointer}/${index}/${escapeToken(name)}`
       const message = `The document declares no security scheme "${name}": pass its credential as an object that says how to send it.`
-      notes.push(noteAt(document, { file: declared.file, pointer }, message, true))
+      notes.push(noteAt(member, message, true))
     }
   })
 }
 
 /** Resolves the value at a place; `undefined` if that fails. */
-function valueAt(document: OpenAPIDocument, place: Place | undefined): unknown {
+function valueAt(place: Place | undefined): unknown {
   if (place === undefined) return undefined
-  const followed = document.follow(place)
+  const followed = follow(place)
   return isBroken(followed) ? undefined : followed.value
 }
 
@@ -76,18 +74,14 @@ export function anyScheme(schemes: ReadonlyMap<string, SecurityScheme>): Securit
 }
 
 /** The security schemes of a document, by name. */
-export function readSchemes(document: OpenAPIDocument): Map<string, SecurityScheme> {
-  const holder =
-    document.version === "2.0"
-      ? document.place
-      : followedChild(document, document.place, "components")
-  const key = document.version === "2.0" ? "securityDefinitions" : "securitySchemes"
-  const declared = holder && followedChild(document, holder, key)
+export function readSchemes({ version, place }: OpenAPIDocument): Map<string, SecurityScheme> {
+  const isLegacy = version === "2.0"
+  const holder = isLegacy ? place : followedChild(place, "components")
+  const key = isLegacy ? "securityDefinitions" : "securitySchemes"
   const schemes = new Map<string, SecurityScheme>()
-  if (declared === undefined || !isRecord(declared.value)) return schemes
-  for (const name of Object.keys(declared.value)) {
-    const scheme = followedChild(document, declared, name)?.value
-    if (isRecord(scheme)) schemes.set(name, readScheme(scheme))
+  for (const [name, declared] of membersOf(holder && followedChild(holder, key))) {
+    const scheme = objectAt(declared)
+    if (scheme !== undefined) schemes.set(name, readScheme(scheme.value))
   }
   return schemes
 }
@@ -123,46 +117,38 @@ function tokenUrlOf(raw: Raw): string | undefined {
 }
 
 /** The servers of an operation: its own, else its path's; empty if there are none. */
-export function ownServers(document: OpenAPIDocument, operation: RawOperation): ServerModel[] {
-  if (document.version === "2.0") {
-    const schemes = typesOf(operation.raw["schemes"])
-    return schemes.length > 0 ? legacyServers(document.root, schemes) : []
+export function ownServers(operation: RawOperation): ServerModel[] {
+  const { version, root } = operation.document
+  if (version === "2.0") {
+    const schemes = stringsOf(operation.raw["schemes"]).filter(isText)
+    return schemes.length > 0 ? legacyServers(root, schemes) : []
   }
-  const own = readServers(valueAt(document, operation.member("servers")))
-  return own.length > 0 ? own : readServers(valueAt(document, operation.shared("servers")))
+  const own = readServers(valueAt(operation.member("servers")))
+  return own.length > 0 ? own : readServers(valueAt(operation.shared("servers")))
 }
 
 /** The servers of a document; one at least. */
 export function rootServers(document: OpenAPIDocument): ServerModel[] {
   const { root } = document
-  if (document.version === "2.0") return legacyServers(root, typesOf(root["schemes"]))
-  return readServers(valueAt(document, child(document.place, "servers")))
+  if (document.version === "2.0") return legacyServers(root, stringsOf(root["schemes"]))
+  return readServers(valueAt(child(document.place, "servers")))
 }
 
 function readServers(value: unknown): ServerModel[] {
   if (!Array.isArray(value)) return []
   return value.filter(isRecord).flatMap(({ url, variables }) => {
     if (typeof url !== "string") return []
-    const byName = new Map<string, ServerVariable>()
-    if (isRecord(variables)) {
-      for (const name of Object.keys(variables)) {
-        const raw = variables[name]
-        if (isRecord(raw)) byName.set(name, variableOf(raw))
-      }
-    }
-    return [{ url, variables: byName }]
+    const declared = Object.entries(isRecord(variables) ? variables : {})
+    const known = declared.flatMap(([name, raw]) =>
+      isRecord(raw) ? [[name, variableOf(raw)] as const] : [],
+    )
+    return [{ url, variables: new Map(known) }]
   })
 }
 
-type ServerVariable =
-  ServerModel["variables"] extends ReadonlyMap<string, infer TVariable> ? TVariable : never
-
 /** Reads a server variable; versions and ports may be numbers. */
 function variableOf({ default: preset, enum: values }: Raw): ServerVariable {
-  return {
-    default: wordOf(preset),
-    ...(Array.isArray(values) && { enum: values.map(wordOf) }),
-  }
+  return { default: wordOf(preset), ...(Array.isArray(values) && { enum: values.map(wordOf) }) }
 }
 
 /** Converts a string, number or boolean to text; "" for objects, whose `toString` is not trusted. */

@@ -1,4 +1,5 @@
 // One operation of a document: from its list entry to the plan of its requests.
+import { BODILESS } from "../request/body.ts"
 import type { TSchema } from "typebox"
 import { decodeFiles } from "../../../core/decode-files.ts"
 import type { LazyParts, OperationRequest } from "../../../core/lazy-operation.ts"
@@ -14,31 +15,23 @@ import { isRecord, isString, nonEmpty } from "../../../internal/guards.ts"
 import { escapeToken } from "../../../schema/json.ts"
 import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
-import type { OpenAPIDocument } from "../document.ts"
-import { noteAt } from "../note.ts"
+import { child, followNoted, membersOf, noteAt } from "../document.ts"
+import type { Note, OpenAPIDocument, Place } from "../document.ts"
 import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
-import type { Note } from "../note.ts"
-import { annotationsOf, declaredAnnotations, declaredDeprecation, READS } from "./annotations.ts"
-import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
-import { flatten } from "./flatten.ts"
-import type { Flattened } from "./flatten.ts"
+import { READS, annotationsOf, declaredAnnotations, declaredDeprecation } from "./annotations.ts"
+import { chosenBody, declaresBody, flatten, mediaModel, propertiesOf, readBody } from "./body.ts"
+import type { Body, Flattened } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { noteBroken } from "./media.ts"
 import { dateKeys } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
-import { readProblems } from "./problems.ts"
-import type { Problems } from "./problems.ts"
-import { EMPTY, isResponseRef, plainOutput } from "./plain-output.ts"
-import { acceptOf, readResponses } from "./responses.ts"
+import { readProblems, type Problems } from "./problems.ts"
+import { EMPTY, acceptOf, isResponseRef, plainOutput, readResponses } from "./responses.ts"
 import type { Response } from "./responses.ts"
-import { versionText } from "./annotate-schema.ts"
-import { examplesOf } from "./examples.ts"
-import { ANYTHING, NOTHING } from "./schemas.ts"
-import type { SchemaBuilder } from "./schemas.ts"
+import { examplesOf, versionText } from "./annotate-schema.ts"
+import { ANYTHING, NOTHING, type SchemaBuilder } from "./schemas.ts"
 import { readScalar, scalarTypes } from "./text-scalars.ts"
-import { fixedInputs, isPlainWatch, streamPlan } from "./stream-plan.ts"
-import type { StreamPlan } from "./stream-plan.ts"
+import { fixedInputs, isPlainWatch, streamPlan, type StreamPlan } from "./stream-plan.ts"
 import { anyScheme, declaredSecurity, noteSecurity, ownServers, readSecurity } from "./security.ts"
 
 /** Prepares the requests of an import without sending them. */
@@ -83,9 +76,6 @@ interface CachedParts {
   stream?: StreamPlan | null
   meta?: Readonly<Record<string, unknown>>
 }
-
-/** `fetch` sends no body with these methods. */
-const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
 
@@ -212,11 +202,7 @@ export class OperationSource implements LazyParts {
   /** The declared problems of this operation. */
   get problems(): Problems {
     if (this.original !== undefined) return this.original.problems
-    const { document } = this.context
-    return (this.parts.problems ??= readProblems(
-      document,
-      readResponses(document, this.operation, "failure", []),
-    ))
+    return (this.parts.problems ??= readProblems(readResponses(this.operation, "failure", [])))
   }
 
   get examples(): readonly unknown[] | undefined {
@@ -245,11 +231,7 @@ export class OperationSource implements LazyParts {
 
   get stream(): StreamPlan | null {
     if (this.type !== "subscription") return null
-    return (this.parts.stream ??= streamPlan(
-      this.context.document,
-      this.operation,
-      this.readSuccess([]),
-    ))
+    return (this.parts.stream ??= streamPlan(this.operation, this.readSuccess([])))
   }
 
   get plan(): RequestPlan {
@@ -258,10 +240,7 @@ export class OperationSource implements LazyParts {
 
   /** Parses a text that the document declares as a scalar; otherwise returns the text. */
   readText(text: string, { status, contentType }: HttpResponse): unknown {
-    return readScalar(
-      text,
-      scalarTypes(this.context.document, this.readSuccess([]), status, contentType),
-    )
+    return readScalar(text, scalarTypes(this.readSuccess([]), status, contentType))
   }
 
   /** Converts base64 text in JSON of a server of this library to the files that it stands for. */
@@ -271,7 +250,7 @@ export class OperationSource implements LazyParts {
 
   /** The document does not say whether a credential is needed. */
   get isUndeclared(): boolean {
-    return declaredSecurity(this.context.document, this.operation) === undefined
+    return declaredSecurity(this.operation) === undefined
   }
 
   /** All differences from the document. Creates all schemas. */
@@ -281,7 +260,7 @@ export class OperationSource implements LazyParts {
     notes.push(...reading.parameters.notes)
     this.noteBody(reading, notes)
     this.noteDescriptions(reading, notes)
-    noteSecurity(this.context.document, this.operation, this.context.schemes, notes)
+    noteSecurity(this.operation, this.context.schemes, notes)
     this.makeInput(reading, notes)
     this.makeOutput(notes, notes)
     this.makeErrors(notes, notes)
@@ -300,7 +279,7 @@ export class OperationSource implements LazyParts {
     const { context, operation } = this
     const hasBody = !context.flatten && declaresBody(operation)
     const parameters = context.parameters.read(operation, hasBody, notes !== undefined)
-    const declared = readBody(context.document, operation, parameters, notes ?? [])
+    const declared = readBody(operation, parameters, notes ?? [])
     const isSent = !BODILESS.has(operation.method)
     const chosen = declared && chosenBody(declared, context.contentType)
     // A body that cannot be sent cannot be required.
@@ -310,38 +289,36 @@ export class OperationSource implements LazyParts {
     return {
       parameters,
       body,
-      flat: flatten(context.document, body, taken, operation, notes ?? []) ?? undefined,
+      flat: flatten(body, taken, operation, notes ?? []),
     }
   }
 
   /** Notes a body of a method for which `fetch` sends none. */
   private noteBody({ parameters, body }: ParsedInputs, notes: Note[]): void {
-    const { context, operation } = this
+    const { operation } = this
     const { method } = operation
     if (body === undefined || !BODILESS.has(method)) return
     const isUsed =
-      body.form !== undefined ||
-      body.media.some(({ schema }) => propertiesOf(context.document, schema).size > 0)
+      body.form !== undefined || body.media.some(({ schema }) => propertiesOf(schema).size > 0)
     if (!isUsed) return
-    const isNeeded = readBody(context.document, operation, parameters, [])?.required === true
+    const isNeeded = readBody(operation, parameters, [])?.required === true
     const message = `A ${method} request carries no body: one that is not empty is refused when it is called.`
     const place = operation.member("requestBody") ?? body.media[0]?.place ?? operation
-    notes.push(noteAt(context.document, place, message, !isNeeded))
+    notes.push(noteAt(place, message, !isNeeded))
   }
 
   /** Notes broken references in descriptive parts: examples of the body, headers of responses. */
   private noteDescriptions({ body }: ParsedInputs, notes: Note[]): void {
-    const { document } = this.context
-    for (const { place } of body?.media ?? []) noteBroken(document, place, "examples", notes)
+    for (const { place } of body?.media ?? []) noteBroken(place, "examples", notes)
     for (const which of ["success", "failure"] as const) {
-      for (const { place } of readResponses(document, this.operation, which, [])) {
-        noteBroken(document, place, "headers", notes)
+      for (const { place } of readResponses(this.operation, which, [])) {
+        noteBroken(place, "headers", notes)
       }
     }
   }
 
   private readSuccess(notes: Note[]): readonly Response[] {
-    return readResponses(this.context.document, this.operation, "success", notes)
+    return readResponses(this.operation, "success", notes)
   }
 
   private makeInput({ parameters, body, flat }: ParsedInputs, notes: Note[] | undefined): TSchema {
@@ -354,11 +331,11 @@ export class OperationSource implements LazyParts {
 
   /** The cached output schema of an operation with the same reference. */
   private cachedOutput(): TSchema | undefined {
-    const { document, outputs, schemas } = this.context
+    const { outputs, schemas } = this.context
     if (this.type === "subscription") {
-      return isPlainWatch(document, this.operation) ? ANYTHING : undefined
+      return isPlainWatch(this.operation) ? ANYTHING : undefined
     }
-    const plain = plainOutput(document, this.operation)
+    const plain = plainOutput(this.operation)
     if (plain === undefined || plain === EMPTY) return plain && NOTHING
     const ref = plain["$ref"] as string
     let cached = outputs.get(ref)
@@ -376,13 +353,13 @@ export class OperationSource implements LazyParts {
     if (this.type !== "subscription") {
       return schemas.output(success, this.operation.method, notes)
     }
-    return schemas.item(streamPlan(this.context.document, this.operation, success).media, notes)
+    return schemas.item(streamPlan(this.operation, success).media, notes)
   }
 
   private makeErrors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
-    const { document, schemas } = this.context
-    const failure = readResponses(document, this.operation, "failure", reading)
-    return Object.freeze(schemas.errors(failure, readProblems(document, failure), notes))
+    const { schemas } = this.context
+    const failure = readResponses(this.operation, "failure", reading)
+    return Object.freeze(schemas.errors(failure, readProblems(failure), notes))
   }
 
   private makeMeta(): Readonly<Record<string, unknown>> {
@@ -403,30 +380,30 @@ export class OperationSource implements LazyParts {
   }
 
   private makePlan(): RequestPlan {
-    const { document, schemes, servers } = this.context
+    const { schemes, servers } = this.context
     const { operation, stream } = this
     const { parameters, body, flat } = this.readInputs()
-    const own = ownServers(document, operation)
-    const fixed = this.isTwin ? fixedInputs(document, stream, parameters, body) : undefined
+    const own = ownServers(operation)
+    const fixed = this.isTwin ? fixedInputs(stream, parameters, body) : undefined
     return {
       id: this.id,
       method: operation.method,
       path: operation.path,
       parameters: parameters.list,
       hasPresets: parameters.list.some(({ preset }) => preset !== undefined),
-      days: dateKeys(document, parameters.list),
+      days: dateKeys(parameters.list),
       ...(body !== undefined && {
         body: {
           required: body.required,
-          media: body.media.map((media) => mediaModel(document, body, media)),
+          media: body.media.map((media) => mediaModel(body, media)),
           ...(flat !== undefined && { flat: flat.names }),
           isOurs: this.isOurs,
         },
       }),
-      accept: acceptedTypes(stream, parameters) ?? acceptOf(document, operation),
+      accept: acceptedTypes(stream, parameters) ?? acceptOf(operation),
       servers: own.length > 0 ? own : servers,
       rootServers: servers,
-      security: this.isUndeclared ? anyScheme(schemes) : readSecurity(document, operation, schemes),
+      security: this.isUndeclared ? anyScheme(schemes) : readSecurity(operation, schemes),
       ...(fixed && { fixed }),
     }
   }
@@ -459,6 +436,15 @@ interface ParsedInputs {
   readonly body: Body | undefined
   readonly flat: Flattened | undefined
 }
+
+/** Notes broken references in a map that does not affect calls, such as named examples. */
+function noteBroken(place: Place, key: string, notes: Note[]): void {
+  const declared = child(place, key)
+  const map = declared && followNoted(declared, notes, NOT_DESCRIBED, true)
+  for (const member of membersOf(map).values()) followNoted(member, notes, NOT_DESCRIBED, true)
+}
+
+const NOT_DESCRIBED = "It is not described."
 
 function unique(notes: readonly Note[]): Note[] {
   const seen = new Set<string>()

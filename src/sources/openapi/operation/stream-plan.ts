@@ -1,10 +1,9 @@
 import { isRecord } from "../../../internal/guards.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import { child, itemsAt, objectAt, type Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
-import { type Body, propertiesOf } from "./body.ts"
+import { contentTypes, propertiesOf, type Body } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { child, isStream, itemsAt, correctedType, mediaClass } from "./media.ts"
-import type { Media } from "./media.ts"
+import { isStream, isStreamType, mediaClass, type Media } from "./media.ts"
 import type { Parameters } from "./parameters.ts"
 import type { Response } from "./responses.ts"
 
@@ -19,7 +18,6 @@ export interface StreamPlan {
 
 /** Finds the stream among the responses of an operation. */
 export function streamPlan(
-  document: OpenAPIDocument,
   { file, pointer, raw }: RawOperation,
   success: readonly Response[],
 ): StreamPlan {
@@ -30,19 +28,19 @@ export function streamPlan(
     class: "ndjson",
     place: { value: {}, file, pointer },
   }
-  const item = itemWithin(document, media)
+  const item = itemWithin(media)
   if (item !== undefined) {
     return { media: { ...media, itemSchema: item }, yields: "data", isText: false }
   }
   if (media.class !== "sse") return { media, yields: "data", isText: false }
   // 3.2: a schema of items with `data` describes the event around the data.
-  const data = media.itemSchema && propertiesOf(document, media.itemSchema).get("data")
+  const data = media.itemSchema && propertiesOf(media.itemSchema).get("data")
   const schema = data ?? media.itemSchema ?? media.schema
   return {
     media,
     yields: data === undefined ? "data" : "event",
     // A server of this library writes every item as JSON, strings too.
-    isText: typeof raw["x-operation-id"] !== "string" && isString(document, schema, 0),
+    isText: typeof raw["x-operation-id"] !== "string" && isString(schema, 0),
   }
 }
 
@@ -54,23 +52,15 @@ export function isWatch({ class: kind, type }: Pick<Media, "class" | "type">): b
 }
 
 /** Whether a Swagger 2.0 operation is a watch stream, judged by `produces` alone. */
-export function isPlainWatch(document: OpenAPIDocument, { raw }: RawOperation): boolean {
-  const types =
-    document.version === "2.0" ? (raw["produces"] ?? document.root["produces"]) : undefined
-  if (!Array.isArray(types)) return false
-  for (let index = 0; index < types.length; index++) {
-    const written: unknown = types[index]
-    if (typeof written !== "string") continue
-    const type = correctedType(written)
-    const kind = mediaClass(type)
-    if (isStream(kind)) return isWatch({ class: kind, type })
-  }
-  return false
+export function isPlainWatch(operation: RawOperation): boolean {
+  if (operation.document.version !== "2.0") return false
+  const type = contentTypes(operation.inherited("produces")).find(isStreamType)
+  return type !== undefined && isWatch({ class: mediaClass(type), type })
 }
 
 /** Whether a schema allows only strings and null. */
-function isString(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
-  const place = depth > 8 ? undefined : document.objectAt(schema)
+function isString(schema: Place | undefined, depth: number): boolean {
+  const place = depth > 8 ? undefined : objectAt(schema)
   if (place === undefined) return false
   const { type, enum: values, const: only } = place.value
   if (type !== undefined) {
@@ -80,15 +70,15 @@ function isString(document: OpenAPIDocument, schema: Place | undefined, depth: n
   if (Array.isArray(values)) return values.every((value) => typeof value === "string")
   if (typeof only === "string") return true
   const members = (keyword: string): boolean[] =>
-    itemsAt(place, keyword).map((member) => isString(document, member, depth + 1))
+    itemsAt(place, keyword).map((member) => isString(member, depth + 1))
   const choices = [members("anyOf"), members("oneOf")].filter(({ length }) => length > 0)
   return choices.some((choice) => choice.every(Boolean)) || members("allOf").some(Boolean)
 }
 
 /** The schema of JSON in the data of an event, in 3.2. */
-function itemWithin(document: OpenAPIDocument, media: Media): Place | undefined {
+function itemWithin(media: Media): Place | undefined {
   if (media.class !== "sse" || media.itemSchema === undefined) return undefined
-  const data = propertiesOf(document, media.itemSchema).get("data")
+  const data = propertiesOf(media.itemSchema).get("data")
   if (data === undefined || !isRecord(data.value)) return undefined
   const type = data.value["contentMediaType"]
   return typeof type === "string" && mediaClass(type) === "json"
@@ -98,7 +88,6 @@ function itemWithin(document: OpenAPIDocument, media: Media): Place | undefined 
 
 /** The inputs that make a server stream instead of returning a plain response. */
 export function fixedInputs(
-  document: OpenAPIDocument,
   stream: StreamPlan | null,
   { list }: Parameters,
   body: Body | undefined,
@@ -106,7 +95,7 @@ export function fixedInputs(
   const watch = list.some(({ in: location, name }) => location === "query" && name === "watch")
   const members: Record<string, unknown> = {}
   for (const { schema } of body?.media ?? []) {
-    const properties = propertiesOf(document, schema)
+    const properties = propertiesOf(schema)
     if (properties.has("stream")) members["stream"] = true
     const format = properties.get("stream_format")?.value
     const values = isRecord(format) ? format["enum"] : undefined

@@ -1,5 +1,5 @@
 import { parseMediaType } from "../../../http-client/media-type.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import { objectAt, type Place } from "../document.ts"
 import type { Response } from "./responses.ts"
 
 const SCALARS: ReadonlySet<unknown> = new Set(["integer", "number", "boolean", "null"])
@@ -11,11 +11,8 @@ export function isPlainText(type: string): boolean {
 }
 
 /** The scalar types of a schema that allows nothing else; none for any other schema. */
-export function scalarTypesOf(
-  document: OpenAPIDocument,
-  schema: Place | undefined,
-): readonly string[] {
-  const place = document.objectAt(schema)
+export function scalarTypesOf(schema: Place | undefined): readonly string[] {
+  const place = objectAt(schema)
   if (place === undefined) return []
   const { type, nullable } = place.value
   const types: unknown[] = Array.isArray(type) ? type : [type]
@@ -25,7 +22,6 @@ export function scalarTypesOf(
 
 /** The scalar types of a success with this status and content type; empty for other schemas. */
 export function scalarTypes(
-  document: OpenAPIDocument,
   success: readonly Response[],
   status: number,
   contentType: string,
@@ -39,7 +35,7 @@ export function scalarTypes(
     response?.media.find(({ type }) => parseMediaType(type)?.essence === essence) ??
     response?.media.find(({ type }) => isPlainText(type)) ??
     response?.media[0]
-  return scalarTypesOf(document, media?.schema)
+  return scalarTypesOf(media?.schema)
 }
 
 /** Parses a text as one of these types if that is lossless; otherwise returns the text. */

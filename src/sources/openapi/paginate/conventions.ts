@@ -38,65 +38,27 @@ export const CURSORS: readonly (readonly [from: string, to: readonly string[]])[
 
 /** Common places of the address of the next page. */
 export const NEXT_URLS: readonly string[] = [
-  "/@odata.nextLink",
-  "/nextLink",
-  "/odata.nextLink",
-  "/_links/next/href",
-  "/links/next/href",
-  "/links/next",
-  "/_links/next",
-  "/next",
-  "/next_page_uri",
-  "/next_page_url",
-  "/next_url",
-  "/nextUrl",
-  "/next_page",
-  "/nextPage",
-  "/paging/next",
-  "/pagination/next",
-  "/pagination/next_url",
-  "/meta/next",
-  "/meta/next_page_url",
+  ...["/@odata.nextLink", "/nextLink", "/odata.nextLink", "/_links/next/href"],
+  ...["/links/next/href", "/links/next", "/_links/next", "/next", "/next_page_uri"],
+  ...["/next_page_url", "/next_url", "/nextUrl", "/next_page", "/nextPage", "/paging/next"],
+  ...["/pagination/next", "/pagination/next_url", "/meta/next", "/meta/next_page_url"],
 ]
 
 /** Common flags for whether there are more pages. */
 export const FLAGS: readonly string[] = [
-  "/has_more",
-  "/hasMore",
-  "/has_next",
-  "/hasNext",
-  "/hasNextPage",
-  "/has_next_page",
-  "/pageInfo/hasNextPage",
-  "/page_info/has_next_page",
-  "/meta/has_more",
-  "/pagination/has_more",
-  "/pagination/hasMore",
+  ...["/has_more", "/hasMore", "/has_next", "/hasNext", "/hasNextPage", "/has_next_page"],
+  ...["/pageInfo/hasNextPage", "/page_info/has_next_page", "/meta/has_more"],
+  ...["/pagination/has_more", "/pagination/hasMore"],
 ]
 
 /** Inputs that take the id of the last item, for responses with only a flag. */
 export const AFTER_ITEM: readonly string[] = ["starting_after", "after", "after_id", "start_after"]
 
 export const PAGES: readonly string[] = [
-  "page",
-  "page_number",
-  "pageNumber",
-  "pageNo",
-  "page_no",
-  "page[number]",
-  "pageIndex",
-  "page_index",
-  "Page",
-  "current_page",
+  ...["page", "page_number", "pageNumber", "pageNo", "page_no", "page[number]", "pageIndex"],
+  ...["page_index", "Page", "current_page"],
 ]
 
 export const OFFSETS: readonly string[] = [
-  "offset",
-  "skip",
-  "$skip",
-  "startAt",
-  "startIndex",
-  "start_index",
-  "start",
-  "page[offset]",
+  ...["offset", "skip", "$skip", "startAt", "startIndex", "start_index", "start", "page[offset]"],
 ]

@@ -1,7 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import { viewOf } from "../../../schema/read/view.ts"
-import type { SchemaView } from "../../../schema/read/view.ts"
+import { viewOf, type SchemaView } from "../../../schema/read/view.ts"
 import { parsePointer } from "../../../internal/pointer.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 

@@ -1,7 +1,7 @@
 import { parseUrl } from "../../../http-client/egress.ts"
 import { percentDecoded } from "../../../internal/percent.ts"
 import { CallError } from "../../../core/errors.ts"
-import { type PageInput, type PageInputs, fitInput, readInput, withInput } from "./inputs.ts"
+import { fitInput, readInput, withInput, type PageInput, type PageInputs } from "./inputs.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
 
 const LINK = /<([^<>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g

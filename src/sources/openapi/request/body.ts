@@ -4,16 +4,15 @@ import { essenceOf } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { isFileLike } from "../../../schema/files.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { OperationInput, BodyModel, MediaModel, RequestPlan } from "../model.ts"
+import type { BodyModel, MediaModel, OperationInput, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
-import { invalidInputError, withValueName, Unwritable } from "./errors.ts"
-import { formText } from "./form.ts"
-import { jsonText, type JsonCheck, checkJson } from "./json.ts"
-import { type ChosenMedia, chooseMedia } from "./media.ts"
-import { streamOf } from "./byte-stream.ts"
-import { formDataOf, StreamedForm } from "./multipart.ts"
+import { Unwritable, invalidInputError, isByteStream, isBytes, withValueName } from "./text.ts"
+import type { Bytes } from "./text.ts"
+import { formText } from "./serialize.ts"
+import { checkJson, jsonText, type JsonCheck } from "./json.ts"
+import { chooseMedia, type ChosenMedia } from "./media.ts"
+import { StreamedForm, formDataOf, streamOf } from "./multipart.ts"
 import { textOrJson } from "./styles.ts"
-import { type Bytes, isBytes, isByteStream } from "./text.ts"
 
 /** A body and its content type; the platform sets that of a `FormData`. */
 export interface WrittenBody {
@@ -23,7 +22,8 @@ export interface WrittenBody {
   readonly disposition?: string | undefined
 }
 
-const BODILESS = new Set(["GET", "HEAD", "TRACE"])
+/** `fetch` sends no body with these methods. */
+export const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "TRACE"])
 const NO_BODY: WrittenBody = { body: undefined }
 
 /**

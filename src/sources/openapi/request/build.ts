@@ -1,11 +1,9 @@
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { OperationInput, RequestPlan } from "../model.ts"
+import type { AppliedAuth, OperationInput, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
-import type { AppliedAuth } from "./applied-auth.ts"
 import { writeBody } from "./body.ts"
 import { hasHeader, labelledType, writeHeaders } from "./headers.ts"
-import { fillPath, joinUrl } from "./path.ts"
-import { writeQuery } from "./query.ts"
+import { fillPath, joinUrl, writeQuery } from "./path.ts"
 
 /** Options of building a request. */
 export interface BuildOptions {

@@ -1,11 +1,9 @@
 import { isSecretName } from "../../../internal/secret-names.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { OperationInput, RequestPlan } from "../model.ts"
+import type { AppliedAuth, OperationInput, RequestPlan } from "../model.ts"
 import type { CallError } from "../../../core/errors.ts"
-import type { AppliedAuth } from "./applied-auth.ts"
-import { invalidInputError, withValueName, unusableError } from "./errors.ts"
+import { encodeStrict, invalidInputError, unusableError, withValueName } from "./text.ts"
 import { cookieText, serializeCookie, serializeHeader } from "./serialize.ts"
-import { encodeStrict } from "./text.ts"
 
 /** The sources of the headers of a request. */
 export interface HeaderSources {
@@ -20,15 +18,8 @@ export interface HeaderSources {
 
 /** Headers that frame the message: only the platform may set them. */
 const FRAMING = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
+  ...["connection", "content-length", "expect", "keep-alive", "proxy-connection", "te"],
+  ...["trailer", "transfer-encoding", "upgrade"],
 ])
 
 /** Headers that an input must not set: the host, proxy credentials and undeclared cookies. */

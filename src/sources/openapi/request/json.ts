@@ -1,5 +1,4 @@
-import { Unwritable } from "./errors.ts"
-import { isBytes } from "./text.ts"
+import { Unwritable, isBytes } from "./text.ts"
 
 /** The result of checking a value for JSON; paths are for messages. */
 export interface JsonCheck {

@@ -1,9 +1,8 @@
 import { essenceOf } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { BodyModel, MediaModel } from "../model.ts"
-import { Unwritable } from "./errors.ts"
+import { Unwritable, isBytes } from "./text.ts"
 import type { JsonCheck } from "./json.ts"
-import { isBytes } from "./text.ts"
 
 /** How a body of some content type is written. */
 export type ContentKind = "json" | "sequence" | "form" | "multipart" | "text" | "xml" | "binary"

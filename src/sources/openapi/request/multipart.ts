@@ -1,14 +1,12 @@
+import { Unwritable, isByteStream, isBytes, shapeOf, withFieldName } from "./text.ts"
+import type { ByteStream } from "./text.ts"
 import { escapeName } from "../../../http-client/file-bodies.ts"
 import { essenceOf } from "../../../http-client/media-type.ts"
 import { isFileLike } from "../../../schema/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
-import { Unwritable, withFieldName } from "./errors.ts"
-import { orderedFields, concreteType } from "./form.ts"
-import { VERBATIM } from "./serialize.ts"
+import { VERBATIM, concreteType, orderedFields } from "./serialize.ts"
 import { pairsOf, textOrJson } from "./styles.ts"
-import { streamOfPieces } from "./byte-stream.ts"
-import { type ByteStream, isBytes, isByteStream, shapeOf } from "./text.ts"
 
 /** An encoded multipart body, and the content type with its boundary. */
 export interface EncodedMultipart {
@@ -182,4 +180,51 @@ function newBoundary(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   const text = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
   return `form-boundary-${text}`
+}
+
+/** Converts any byte stream to one of the platform; text is encoded as UTF-8. */
+export function streamOf(source: ByteStream): ReadableStream<Uint8Array> {
+  if (source instanceof ReadableStream) {
+    if (source.locked) throw new Unwritable("is a stream that is being read already")
+    return source
+  }
+  return streamOfPieces([source])
+}
+
+/** Concatenates several pieces to one stream; each is read in turn. */
+function streamOfPieces(pieces: Iterable<string | Blob | ByteStream>): ReadableStream<Uint8Array> {
+  const chunks = chunksOf(pieces)
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    // Notify the source of a stream that it is no longer read.
+    async cancel() {
+      await chunks.return(undefined)
+    },
+  })
+}
+
+async function* chunksOf(
+  pieces: Iterable<string | Blob | ByteStream>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const piece of pieces) {
+    if (typeof piece === "string") yield bytesOf(piece)
+    else {
+      const stream = piece instanceof Blob ? piece.stream() : piece
+      for await (const chunk of stream as AsyncIterable<unknown>) yield bytesOf(chunk)
+    }
+  }
+}
+
+function bytesOf(chunk: unknown): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk
+  if (typeof chunk === "string") return new TextEncoder().encode(chunk)
+  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk)
+  if (ArrayBuffer.isView(chunk)) {
+    return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  }
+  throw new TypeError(`A stream to be sent must yield bytes or text, got ${typeof chunk}.`)
 }

@@ -1,9 +1,19 @@
-import type { ParameterModel, Serialization } from "../model.ts"
-import { Unwritable } from "./errors.ts"
+import { essenceOf } from "../../../http-client/media-type.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import type { FieldModel, ParameterModel, Serialization } from "../model.ts"
+import {
+  PATH_RESERVED,
+  QUERY_RESERVED,
+  Unwritable,
+  encodeForm,
+  encodeKeeping,
+  encodeStrict,
+  shapeOf,
+  withFieldName,
+} from "./text.ts"
 import { asciiJson, jsonText } from "./json.ts"
 import { contentKind } from "./media.ts"
-import { type Pair, pairsOf, textOf, textOrJson, type Writer } from "./styles.ts"
-import { encodeForm, encodeKeeping, encodeStrict, PATH_RESERVED, QUERY_RESERVED } from "./text.ts"
+import { deepPairs, pairsOf, textOf, textOrJson, type Pair, type Writer } from "./styles.ts"
 
 const STRICT: Writer = { name: encodeStrict, value: encodeStrict, delimiter: urlDelimiter }
 const IN_PATH: Writer = { ...STRICT, value: (text) => encodeKeeping(text, PATH_RESERVED) }
@@ -13,7 +23,7 @@ const IN_QUERY: Writer = { ...STRICT, value: (text) => encodeKeeping(text, QUERY
 export const VERBATIM: Writer = { name: same, value: same, delimiter: same }
 
 /** Writes fields of `application/x-www-form-urlencoded`. */
-export function formWriter(how?: Serialization): Writer {
+function formWriter(how?: Serialization): Writer {
   return {
     name: encodeForm,
     value: how?.allowReserved ? IN_QUERY.value : encodeForm,
@@ -85,4 +95,61 @@ function urlDelimiter(delimiter: string): string {
 
 function same(text: string): string {
   return text
+}
+
+/**
+ * Writes `application/x-www-form-urlencoded`.
+ *
+ * A field is written by its `encoding`; without one a list of scalars is repeated, and nested values get
+ * brackets. Text and `URLSearchParams` stay unchanged.
+ */
+export function formText(fields: ReadonlyMap<string, FieldModel>, value: unknown): string {
+  if (typeof value === "string") return value
+  if (value instanceof URLSearchParams) return value.toString()
+  if (!isRecord(value)) throw new Unwritable("must be an object to be sent as a form")
+  return Object.entries(value)
+    .flatMap(([name, item]) => fieldPairs(name, item, fields.get(name)))
+    .map((pair) => pair.join("="))
+    .join("&")
+}
+
+/** The fields of a form in the order they are sent: declared ones first. */
+export function orderedFields(
+  fields: ReadonlyMap<string, FieldModel>,
+  value: Readonly<Record<string, unknown>>,
+): (readonly [string, unknown])[] {
+  const declared = [...fields.keys()].filter((name) => Object.hasOwn(value, name))
+  const others = Object.keys(value).filter((name) => !fields.has(name))
+  return [...declared, ...others].map((name) => [name, value[name]])
+}
+
+/** The concrete media type of an `encoding`; `undefined` for a list or a wildcard. */
+export function concreteType(field: FieldModel | undefined): string | undefined {
+  if (field?.encoding?.serialization !== undefined) return undefined
+  const type = field?.encoding?.contentType
+  return type === undefined || type.includes("*") || type.includes(",") ? undefined : type
+}
+
+function fieldPairs(name: string, value: unknown, field: FieldModel | undefined): Pair[] {
+  if (value === undefined || value === null) return []
+  return withFieldName(name, () => {
+    const how = field?.encoding?.serialization
+    if (how !== undefined) return pairsOf(name, value, how, formWriter(how))
+    const type = concreteType(field)
+    if (type !== undefined && essenceOf(type) !== "" && contentKind(type) === "json") {
+      return [[encodeForm(name), encodeForm(jsonText(value))]]
+    }
+    return nestedPairs(name, value)
+  })
+}
+
+function nestedPairs(name: string, value: unknown): Pair[] {
+  const shape = shapeOf(value)
+  if (shape.kind === "list") {
+    const items = shape.items.map(shapeOf)
+    if (items.every((item) => item.kind === "scalar")) {
+      return items.map((item) => [encodeForm(name), encodeForm(item.text)])
+    }
+  }
+  return deepPairs(name, shape, formWriter(), 0)
 }

@@ -1,10 +1,10 @@
-import { originOf } from "../../../http-client/egress.ts"
+import { originOf, parseUrl } from "../../../http-client/egress.ts"
+import type { RequestPlan, ServerModel } from "../model.ts"
+import { unusableError } from "./text.ts"
+import { trimEnd } from "../../../internal/trim-end.ts"
 import { isPrivateHost } from "../../../internal/private-host.ts"
 import { CallError, ErrorCode } from "../../../core/errors.ts"
 import type { HTTPServiceConfig } from "../config.ts"
-import type { RequestPlan, ServerModel } from "../model.ts"
-import { unusableError } from "./errors.ts"
-import { pathOf, readBaseUrl, readServer, type UsableServer } from "./server-url.ts"
 
 type OfServer = "baseUrl" | "servers" | "serverVariables" | "allowedOrigins" | "blockPrivate"
 
@@ -67,7 +67,10 @@ function replacePath(base: string, root: string, own: string): string {
 
 function documentServer(plan: RequestPlan, options: ServerOptions): ChosenServer {
   const roots = rootServers(plan, options)
-  const url = usable(plan, plan.servers, options)[0]?.url ?? roots[0]?.url ?? documentRoot(options)
+  const url =
+    usable(plan, plan.servers, options)[0]?.url ??
+    roots[0]?.url ??
+    new URL("/", documentBase(options))
   if (url.origin === UNKNOWN_ORIGIN) {
     throw unusableError(
       plan.id,
@@ -115,16 +118,15 @@ function usable(
   servers: readonly ServerModel[],
   options: ServerOptions,
 ): UsableServer[] {
-  return servers.flatMap((server) => {
-    const read = readServer(plan.id, server, options.serverVariables, documentBase(options))
-    return typeof read === "string" ? [] : [read]
-  })
+  return servers
+    .map((server) => readServer(plan.id, server, options))
+    .filter((read) => typeof read !== "string")
 }
 
 function issues(plan: RequestPlan, options: ServerOptions): string {
   const servers = plan.servers.length > 0 ? plan.servers : plan.rootServers
   const reasons = servers.map((server) => {
-    const read = readServer(plan.id, server, options.serverVariables, documentBase(options))
+    const read = readServer(plan.id, server, options)
     if (typeof read === "string") return read
     return `"${server.url}" is relative, and the address of the document is unknown`
   })
@@ -137,12 +139,8 @@ function documentBase(options: ServerOptions): string {
     : `${UNKNOWN_ORIGIN}/`
 }
 
-function documentRoot(options: ServerOptions): URL {
-  return new URL("/", documentBase(options))
-}
-
 function isPointedAt(server: URL, options: ServerOptions): boolean {
-  return isAllowed(server, options) || server.origin === documentRoot(options).origin
+  return isAllowed(server, options) || server.origin === originOf(documentBase(options))
 }
 
 function isAllowed(server: URL, options: ServerOptions): boolean {
@@ -173,4 +171,87 @@ function blocked(plan: RequestPlan, issue: string): CallError {
   return new CallError(ErrorCode.EGRESS_BLOCKED, `Operation "${plan.id}" was not sent: ${issue}.`, {
     operationId: plan.id,
   })
+}
+
+/** Parses the user's `baseUrl`; throws if it is not usable as a base. */
+function readBaseUrl(id: string, baseUrl: string | URL): URL {
+  const url = parseUrl(baseUrl)
+  if (url === undefined) {
+    throw unusableError(id, '`baseUrl` is not an absolute URL such as "https://api.example.com/v1"')
+  }
+  const issue = findIssue(url)
+  if (issue !== undefined) throw unusableError(id, `\`baseUrl\` ${issue}`)
+  return url
+}
+
+/** A usable server of a document. */
+interface UsableServer {
+  readonly url: URL
+  /** The URL is relative: the origin is that of the document. */
+  readonly isRelative: boolean
+}
+
+/**
+ * Reads a server of a document; returns a text that says why it cannot be used, if so.
+ *
+ * Throws when the user's value for a variable is not allowed: falling back to another server would be wrong.
+ */
+function readServer(
+  id: string,
+  server: ServerModel,
+  options: ServerOptions,
+): UsableServer | string {
+  const missing: string[] = []
+  const filled = server.url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+    const value = variableOf(id, server, name, options)
+    if (value === undefined) missing.push(name)
+    return value ?? whole
+  })
+  if (missing.length > 0) {
+    return `"${server.url}" has no value for "${missing.join('", "')}" (set it in \`serverVariables\`)`
+  }
+  const url = parseUrl(filled, documentBase(options))
+  if (url === undefined) return `"${server.url}" is not a URL`
+  const issue = findIssue(url)
+  if (issue !== undefined) return `"${url.protocol}//${url.host}${url.pathname}" ${issue}`
+  const isRelative = parseUrl(filled) === undefined && !/^\s*[\\/]{2}/.test(filled)
+  return { url, isRelative }
+}
+
+/** The path of a URL, without slashes at its end. */
+function pathOf(url: URL): string {
+  return trimEnd(url.pathname, "/")
+}
+
+function variableOf(
+  id: string,
+  server: ServerModel,
+  name: string,
+  { serverVariables: values }: ServerOptions,
+): string | undefined {
+  const variable = server.variables.get(name)
+  const text = values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined
+  if (text === undefined) return variable?.default
+  if (variable?.enum !== undefined && variable.enum.length > 0 && !variable.enum.includes(text)) {
+    const allowed = variable.enum.map((each) => `"${each}"`).join(", ")
+    throw unusableError(
+      id,
+      `\`serverVariables\` has "${text}" for "${name}", which must be one of ${allowed}`,
+    )
+  }
+  return text
+}
+
+/** Why a URL cannot be used; the text omits the URL if it may contain a secret. */
+function findIssue(url: URL): string | undefined {
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return `starts with "${url.protocol}"; only http: and https: can be called`
+  }
+  if (url.username !== "" || url.password !== "") {
+    return "contains a user name or a password; set credentials in `auth`"
+  }
+  if (url.search !== "" || url.hash !== "") {
+    return "has a query or a fragment; only scheme, host and path are allowed"
+  }
+  return undefined
 }

@@ -1,7 +1,6 @@
 import type { Serialization } from "../model.ts"
-import { Unwritable } from "./errors.ts"
+import { Unwritable, shapeOf, type Shape } from "./text.ts"
 import { jsonText } from "./json.ts"
-import { type Shape, shapeOf } from "./text.ts"
 
 /** How names, values and delimiters are written in one location of a request. */
 export interface Writer {

@@ -1,8 +1,7 @@
 import { ReturnsTarget } from "../../../schema/returns-target.ts"
 import { adoptSchema, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
-import type { SchemaNode, View } from "./model.ts"
-import type { Definition } from "./definition.ts"
+import type { Definition, SchemaNode, View } from "./definition.ts"
 import type { SchemaStore } from "./store.ts"
 
 /** The definitions that a schema refers to. */

@@ -1,27 +1,20 @@
 // Converts a schema of a document to the schema that is checked, in one walk.
 import { quote } from "../../../internal/message-text.ts"
 import { isRecord, isStrings } from "../../../internal/guards.ts"
-import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
+import { JSON_TYPES, childPointer, isSchema, setOwn } from "../../../schema/json.ts"
 import { IN_PLACE } from "../../../schema/keywords.ts"
-import { admitPattern } from "../../../schema/regex/pattern.ts"
-import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
-import type { OpenAPIDocument, Raw, SourceFile } from "../document.ts"
-import { noteAt } from "../note.ts"
-import type { Note } from "../note.ts"
+import { admitPattern, type AdmittedPattern } from "../../../schema/regex/pattern.ts"
+import { noteAt, type Note, type Raw, type SourceFile } from "../document.ts"
 import { isTooDeepToPrint } from "../size-limits.ts"
-import type { Definition } from "./definition.ts"
-import { discriminatorOf, namesOf } from "./discriminator.ts"
-import type { Subtype, Subtypes } from "./discriminator.ts"
-import { Draft } from "./draft.ts"
+import type { Definition, SchemaNode, View } from "./definition.ts"
+import { discriminatorOf, namesOf, type Subtype, type Subtypes } from "./discriminator.ts"
+import { Draft, exclusive, isBinary, isNullable, loosen, orNull } from "./lower.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
-import { keywordKind } from "./keywords.ts"
-import { exclusive, isBinary, isNullable, isNumber, loosen, orNull } from "./lower.ts"
+import { keywordRule } from "./keywords.ts"
 import { conflictOf } from "./unsatisfiable.ts"
-import type { SchemaNode, View } from "./model.ts"
 
 /** The rest of the document, as the walk needs it. */
 export interface ConversionContext {
-  readonly document: OpenAPIDocument
   /** In outputs, integers beyond 2^53 are strings. */
   readonly hasTextIntegers: boolean
   /** Resolves a reference; `undefined` if it has no target. */
@@ -31,7 +24,6 @@ export interface ConversionContext {
 
 const MAX_DEPTH = 200
 const MAX_PATTERN = 4096
-const SHALLOW = "less deep"
 // In a regular expression literal a slash is escaped, or in a class.
 const LITERAL = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([dgimsuvy]*)$/su
 
@@ -75,8 +67,8 @@ export class Walk {
     this.#start = pointer
     this.definition = definition
     this.#bit = hiddenBit(view)
-    this.#hides = around.document.hidesProperties
-    this.#lenientRefs = around.document.version === "3.1"
+    this.#hides = file.document.hidesProperties
+    this.#lenientRefs = file.document.version === "3.1"
     this.#budget = budget
     this.dependsOnView = around.hasTextIntegers
   }
@@ -86,13 +78,13 @@ export class Walk {
     const at = this.#trail.reduce<string>(childPointer, this.#start)
     const pointer = keyword === undefined ? at : childPointer(at, keyword)
     const { file } = this
-    this.notes = [...this.notes, noteAt(this.#around.document, { file, pointer }, message)]
+    this.notes = [...this.notes, noteAt({ file, pointer }, message)]
   }
 
   /** Notes a loss because of a limit, for the operation and for the document. */
   #lose(message: string, loss: string): void {
     this.note(message)
-    this.#around.document.losses.add(loss)
+    this.file.document.losses.add(loss)
   }
 
   /** Converts a schema; `gone` are properties that other members of an `allOf` leave out. */
@@ -153,7 +145,7 @@ export class Walk {
       const named = made.map((schema, index) => {
         const ref = isRecord(members[index]) ? members[index]["$ref"] : undefined
         if (typeof ref !== "string") return schema
-        const names = namesOf(this.#around.document, discriminator, ref, this.file)
+        const names = namesOf(discriminator, ref, this.file)
         return namedBy(schema, discriminator.name, names)
       })
       draft.set(keyword, named)
@@ -184,56 +176,51 @@ export class Walk {
     for (let index = 0; index < keywords.length; index++) {
       const keyword = keywords[index] as string
       const value = raw[keyword]
-      switch (keywordKind(keyword)) {
-        case "text":
-          if (typeof value !== "string") draft.drop(this.#malformed(keyword, value, "a text"))
+      const rule = keywordRule(keyword)
+      if (rule?.fits?.(value) === false) {
+        draft.drop(keyword)
+        if (rule.expected !== undefined) this.#malformed(keyword, value, rule.expected)
+        continue
+      }
+      switch (rule?.kind) {
+        case "kept":
           break
         case "type":
           if (!JSON_TYPES.has(value) || value === "string") this.#type(raw, value, draft)
           if (this.#around.hasTextIntegers) this.#textInteger(raw, draft)
           break
         case "properties":
-          if (isRecord(value)) hidden = this.#properties(value, draft, hidden)
-          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
+          hidden = this.#properties(value as Raw, draft, hidden)
           break
-        case "names":
-          if (!Array.isArray(value)) {
-            draft.drop(keyword)
-            if (typeof value !== "boolean") this.#malformed(keyword, value, "a list of names")
-          }
+        case "required":
+          // In old drafts it is a flag of the property.
+          if (typeof value === "boolean") draft.drop(keyword)
           break
         case "items":
           this.#items(raw, value, draft)
           break
-        case "single":
-          if (isSchema(value)) {
-            const noted = this.notes.length
-            draft.set(keyword, this.#at(keyword, value, inPlace && IN_PLACE.has(keyword)))
-            if (this.notes.length > noted) loosen(keyword, raw, draft)
-          } else draft.drop(this.#malformed(keyword, value, "a schema"))
+        case "schema": {
+          const noted = this.notes.length
+          draft.set(keyword, this.#at(keyword, value, inPlace && IN_PLACE.has(keyword)))
+          if (this.notes.length > noted) loosen(keyword, raw, draft)
           break
-        case "list":
-          if (Array.isArray(value) && value.length > 0) {
-            const noted = this.notes.length
-            draft.set(keyword, this.#list(raw, keyword, value, inPlace && IN_PLACE.has(keyword)))
-            const isWider = this.notes.length > noted || value.some(isBinaryMember)
-            // A long integer as text may match two alternatives.
-            const isText = this.#around.hasTextIntegers && this.view === "output"
-            if (keyword === "oneOf" || keyword === "anyOf") this.#union(raw, keyword, draft)
-            if (isWider || isText) loosen(keyword, raw, draft)
-          } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
+        }
+        case "list": {
+          const noted = this.notes.length
+          const list = value as readonly unknown[]
+          draft.set(keyword, this.#list(raw, keyword, list, inPlace && IN_PLACE.has(keyword)))
+          const isWider = this.notes.length > noted || list.some(isBinaryMember)
+          // A long integer as text may match two alternatives.
+          const isText = this.#around.hasTextIntegers && this.view === "output"
+          if (keyword === "oneOf" || keyword === "anyOf") this.#union(raw, keyword, draft)
+          if (isWider || isText) loosen(keyword, raw, draft)
           break
+        }
         case "map":
-          if (isRecord(value)) draft.set(keyword, this.#map(keyword, value, inPlace))
-          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
-          break
-        case "values":
-          if (!Array.isArray(value) || value.length === 0) {
-            draft.drop(this.#malformed(keyword, value, "a list of one or more values"))
-          } else if (isTooDeepToPrint(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
+          draft.set(keyword, this.#map(keyword, value as Raw, inPlace))
           break
         case "data":
-          if (isTooDeepToPrint(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
+          if (isTooDeepToPrint(value)) draft.drop(this.#malformed(keyword, value, "less deep"))
           break
         case "example":
           draft.drop(keyword)
@@ -243,25 +230,8 @@ export class Walk {
         case "examples":
           if (!Array.isArray(value) || isTooDeepToPrint(value)) draft.drop(keyword)
           break
-        case "number":
-        case "positive":
-          if (!isNumber(value) || (keyword === "multipleOf" && value <= 0)) {
-            draft.drop(this.#malformed(keyword, value, "a number"))
-          }
-          break
-        case "count":
-          if (!Number.isInteger(value) || (value as number) < 0) {
-            draft.drop(this.#malformed(keyword, value, "a whole number of 0 or more"))
-          }
-          break
         case "limit":
           if (typeof value === "boolean") exclusive(raw, draft, keyword)
-          else if (!isNumber(value)) {
-            draft.drop(this.#malformed(keyword, value, "a number or a boolean"))
-          }
-          break
-        case "flag":
-          if (typeof value !== "boolean") draft.drop(keyword)
           break
         case "nullable":
           nullable ||= value === true
@@ -274,22 +244,14 @@ export class Walk {
           break
         }
         case "patternProperties":
-          if (isRecord(value)) patterns = value
-          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
-          break
-        case "namesByName":
-          if (!isRecord(value) || !Object.values(value).every(isStrings)) {
-            draft.drop(this.#malformed(keyword, value, "an object of lists of names"))
-          }
+          patterns = value as Raw
           break
         case "format":
           if (value === "byte" && raw["contentEncoding"] === undefined) {
             draft.set("contentEncoding", "base64")
-          } else if (typeof value !== "string") {
-            draft.drop(this.#malformed(keyword, value, "a text"))
           }
           break
-        case "skip":
+        case "skipped":
           draft.drop(keyword)
           break
         case undefined:
@@ -316,7 +278,7 @@ export class Walk {
   /** The replacement of a schema that no value can match. */
   #conflict(raw: Raw): SchemaNode | undefined {
     if (!Array.isArray(raw["allOf"])) return undefined
-    const why = conflictOf(this.#around.document, raw, this.file)
+    const why = conflictOf(raw, this.file)
     if (why === undefined) return undefined
     this.note(`No value fits all of "allOf": ${why}. Anything is accepted here.`, "allOf")
     return wordsOf(raw)
@@ -372,7 +334,7 @@ export class Walk {
       const name = keys[index] as string
       const property = value[name]
       if (this.#hides) {
-        const hidden = hiddenOf(this.#around.document, property, this.file)
+        const hidden = hiddenOf(property, this.file)
         if (hidden !== 0) {
           this.dependsOnView = true
           if ((hidden & this.#bit) !== 0) {
@@ -406,19 +368,11 @@ export class Walk {
       draft.set("items", this.#at("items", value, false))
       return
     }
-    if (!Array.isArray(value)) {
-      draft.drop(this.#malformed("items", value, "a schema"))
-      return
-    }
     // A tuple in the syntax before 2020-12.
+    const tuple = value as readonly unknown[]
     const rest = raw["additionalItems"]
-    if (value.length > 0) {
-      this.#trail.push("items")
-      draft.set(
-        "prefixItems",
-        value.map((item, index) => this.#at(index, item, false)),
-      )
-      this.#trail.pop()
+    if (tuple.length > 0) {
+      draft.set("prefixItems", this.#list(raw, "items", tuple, false))
     }
     if (isSchema(rest)) draft.set("items", this.#at("additionalItems", rest, false))
     else draft.drop("items")
@@ -433,7 +387,7 @@ export class Walk {
     let gone: ReadonlySet<string> | undefined
     if (keyword === "allOf" && this.#hides) {
       const members = [raw["properties"] === undefined ? undefined : raw, ...value]
-      const hidden = hiddenNames(this.#around.document, members, this.file, this.#bit)
+      const hidden = hiddenNames(members, this.file, this.#bit)
       gone = hidden.names
       this.dependsOnView ||= hidden.dependsOnView
     }
@@ -474,7 +428,7 @@ export class Walk {
       } else {
         const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take exponential time"
         if (pattern.length > MAX_PATTERN) {
-          this.#around.document.losses.add(
+          this.file.document.losses.add(
             `Patterns of over ${MAX_PATTERN} characters accept any text.`,
           )
         }

@@ -1,6 +1,9 @@
-import type { Place } from "../document.ts"
-import type { Note } from "../note.ts"
-import type { SchemaNode, View } from "./model.ts"
+import type { Note, Place } from "../document.ts"
+
+export type SchemaNode = Readonly<Record<string, unknown>> | boolean
+
+/** Inputs hide read-only properties, outputs hide write-only ones. */
+export type View = "input" | "output"
 
 /** A converted schema and its dependencies. */
 export interface Converted {

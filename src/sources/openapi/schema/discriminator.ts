@@ -1,10 +1,10 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { addToList } from "../../../internal/lists.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
-import { isBroken } from "../document.ts"
+import { child, isBroken, itemsAt, lookUp, membersOf, objectAt, refOf } from "../document.ts"
 import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
+import { allOfParts } from "./lower.ts"
 
-const MAX_DEPTH = 8
 /** Maximum number of subtypes of a reference; more would not be useful. */
 const MAX_SUBTYPES = 64
 
@@ -34,44 +34,34 @@ export function discriminatorOf(
  * `undefined` if the alternative itself declares the values of the property.
  */
 export function namesOf(
-  document: OpenAPIDocument,
   { name, mapping }: { readonly name: string; readonly mapping: Raw },
   ref: string,
   file: SourceFile,
 ): readonly string[] | undefined {
-  const place = document.lookUp(ref, file)
-  if (isBroken(place) || decides(document, place, name, 0)) return undefined
+  const place = lookUp(ref, file)
+  if (isBroken(place) || decides(place, name)) return undefined
   const mapped = Object.keys(mapping).filter((value) => {
-    const target = mappedPlace(document, mapping[value], file)
+    const target = mappedPlace(mapping[value], file)
     return target?.pointer === place.pointer && target.file === place.file
   })
   return mapped.length > 0 ? mapped : [place.pointer.slice(place.pointer.lastIndexOf("/") + 1)]
 }
 
-function mappedPlace(
-  document: OpenAPIDocument,
-  value: unknown,
-  file: SourceFile,
-): Place | undefined {
+function mappedPlace(value: unknown, file: SourceFile): Place | undefined {
   if (typeof value !== "string") return undefined
   const isName = /^[A-Za-z0-9._-]+$/.test(value)
-  const folder = document.version === "2.0" ? "#/definitions/" : "#/components/schemas/"
-  const named = isName ? document.lookUp(folder + escapeToken(value), file) : undefined
-  const place = named === undefined || isBroken(named) ? document.lookUp(value, file) : named
+  const named = isName ? lookUp(folderOf(file.document) + escapeToken(value), file) : undefined
+  const place = named === undefined || isBroken(named) ? lookUp(value, file) : named
   return isBroken(place) ? undefined : place
 }
 
 /** Whether a schema, or one of its parts, declares the values of a property. */
-function decides(document: OpenAPIDocument, place: Place, name: string, depth: number): boolean {
-  const followed = depth > MAX_DEPTH ? undefined : document.objectAt(place)
-  if (followed === undefined) return false
-  const { properties, allOf } = followed.value
-  const property = isRecord(properties) ? getOwn(properties, name) : undefined
-  const own = document.objectAt({ value: property, file: followed.file, pointer: "" })?.value
-  if (own?.["const"] !== undefined || own?.["enum"] !== undefined) return true
-  return (Array.isArray(allOf) ? allOf : []).some((value: unknown) =>
-    decides(document, { value, file: followed.file, pointer: "" }, name, depth + 1),
-  )
+function decides(place: Place, name: string): boolean {
+  return [...allOfParts(place)].some((part) => {
+    const properties = part && child(part, "properties")
+    const own = objectAt(properties && child(properties, name))?.value
+    return own?.["const"] !== undefined || own?.["enum"] !== undefined
+  })
 }
 
 /** Index of the schemas that extend others by `allOf`; created on first use. */
@@ -86,7 +76,7 @@ export class Subtypes {
   /** The subtypes of a parent with a discriminator and without alternatives, and the parent itself. */
   of(ref: string, file: SourceFile): readonly Subtype[] | undefined {
     const document = this.#document
-    const place = document.lookUp(ref, file)
+    const place = lookUp(ref, file)
     if (file !== document.entry || isBroken(place) || !isRecord(place.value)) return undefined
     const { oneOf, anyOf } = place.value
     const discriminator = discriminatorOf(place.value)
@@ -97,7 +87,7 @@ export class Subtypes {
     return [...refs, ref].map((one) => ({
       ref: one,
       property: discriminator.name,
-      names: namesOf(document, discriminator, one, place.file),
+      names: namesOf(discriminator, one, place.file),
     }))
   }
 
@@ -106,7 +96,7 @@ export class Subtypes {
     const descendants = new Set(children.get(parent))
     // Iterating a set includes members added during the loop.
     for (const ref of descendants) {
-      const place = this.#document.lookUp(ref, this.#document.entry)
+      const place = lookUp(ref, this.#document.entry)
       if (isBroken(place) || descendants.size > MAX_SUBTYPES) continue
       for (const below of children.get(place.value) ?? []) descendants.add(below)
     }
@@ -114,25 +104,24 @@ export class Subtypes {
   }
 
   #find(): Map<unknown, string[]> {
-    const document = this.#document
+    const { place, version } = this.#document
     const children = new Map<unknown, string[]>()
-    const isLegacy = document.version === "2.0"
-    const components = isLegacy ? document.root : getOwn(document.root, "components")
-    const schemas = isRecord(components)
-      ? getOwn(components, isLegacy ? "definitions" : "schemas")
-      : undefined
-    if (!isRecord(schemas)) return children
-    const folder = isLegacy ? "#/definitions/" : "#/components/schemas/"
-    for (const name of Object.keys(schemas)) {
-      const schema = schemas[name]
-      const allOf = isRecord(schema) ? schema["allOf"] : undefined
-      for (const member of Array.isArray(allOf) ? (allOf as unknown[]) : []) {
-        const ref = isRecord(member) ? member["$ref"] : undefined
-        const parent = typeof ref === "string" ? document.lookUp(ref, document.entry) : undefined
+    const isLegacy = version === "2.0"
+    const holder = isLegacy ? place : child(place, "components")
+    const schemas = holder && child(holder, isLegacy ? "definitions" : "schemas")
+    for (const [name, schema] of membersOf(schemas)) {
+      for (const member of itemsAt(schema, "allOf")) {
+        const ref = refOf(member)
+        const parent = ref === undefined ? undefined : lookUp(ref, member.file)
         if (parent === undefined || isBroken(parent)) continue
-        addToList(children, parent.value, folder + escapeToken(name))
+        addToList(children, parent.value, folderOf(this.#document) + escapeToken(name))
       }
     }
     return children
   }
+}
+
+/** The start of references to the schemas of a document. */
+function folderOf({ version }: OpenAPIDocument): string {
+  return version === "2.0" ? "#/definitions/" : "#/components/schemas/"
 }

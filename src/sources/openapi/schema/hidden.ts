@@ -1,7 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { isBroken } from "../document.ts"
-import type { OpenAPIDocument, SourceFile } from "../document.ts"
-import type { View } from "./model.ts"
+import { isBroken, lookUp, type SourceFile } from "../document.ts"
+import type { View } from "./definition.ts"
 
 /** Where a property is hidden: bit 1 in inputs, bit 2 in outputs. */
 export type Hidden = 0 | 1 | 2 | 3
@@ -14,22 +13,17 @@ export function hiddenBit(view: View): 1 | 2 {
 }
 
 /** Whether a property is read-only or write-only, also by its reference. */
-export function hiddenOf(
-  document: OpenAPIDocument,
-  property: unknown,
-  file: SourceFile,
-  depth = 0,
-): Hidden {
+export function hiddenOf(property: unknown, file: SourceFile, depth = 0): Hidden {
   if (!isRecord(property)) return 0
   const { readOnly, writeOnly, $ref, allOf } = property
   let flags = (readOnly === true ? 1 : 0) | (writeOnly === true ? 2 : 0)
   if (depth < MAX_DEPTH) {
     if (typeof $ref === "string") {
-      const place = document.lookUp($ref, file)
-      if (!isBroken(place)) flags |= hiddenOf(document, place.value, place.file, depth + 1)
+      const place = lookUp($ref, file)
+      if (!isBroken(place)) flags |= hiddenOf(place.value, place.file, depth + 1)
     }
     if (Array.isArray(allOf)) {
-      for (const member of allOf) flags |= hiddenOf(document, member, file, depth + 1)
+      for (const member of allOf) flags |= hiddenOf(member, file, depth + 1)
     }
   }
   return flags as Hidden
@@ -49,7 +43,6 @@ export interface HiddenNames {
  * One member may require a property that another declares as read-only.
  */
 export function hiddenNames(
-  document: OpenAPIDocument,
   schemas: readonly unknown[],
   file: SourceFile,
   bit: 1 | 2,
@@ -61,14 +54,14 @@ export function hiddenNames(
     const { properties, $ref, allOf } = schema
     if (isRecord(properties)) {
       for (const name of Object.keys(properties)) {
-        const hidden = hiddenOf(document, properties[name], from)
+        const hidden = hiddenOf(properties[name], from)
         if (hidden === 0) continue
         dependsOnView = true
         if ((hidden & bit) !== 0) (names ??= new Set()).add(name)
       }
     }
     if (typeof $ref === "string") {
-      const place = document.lookUp($ref, from)
+      const place = lookUp($ref, from)
       if (!isBroken(place)) visit(place.value, place.file, depth + 1)
     }
     if (Array.isArray(allOf)) for (const member of allOf) visit(member, from, depth + 1)

@@ -1,8 +1,7 @@
-import { isRecord } from "../../../internal/guards.ts"
 import { setOwn } from "../../../schema/json.ts"
-import type { SchemaNode } from "./model.ts"
-import type { Draft } from "./draft.ts"
-import type { Raw } from "../document.ts"
+import { itemsAt, objectAt, type ObjectPlace, type Place, type Raw } from "../document.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import type { SchemaNode } from "./definition.ts"
 
 type Mutable = Record<string, unknown>
 
@@ -18,6 +17,45 @@ export function isBinary(raw: Raw): boolean {
   if (media === "application/octet-stream") return true
   // As of OpenAPI 3.1, a schema of an image without a type describes its bytes.
   return type === undefined && /^(?:audio|font|image|video)\//.test(media)
+}
+
+/** A copy-on-write object: the source itself until the first change. */
+export class Draft {
+  readonly #source: Raw
+  #copy: Record<string, unknown> | undefined = undefined
+  #dropped: Set<string> | undefined = undefined
+
+  constructor(source: Raw) {
+    this.#source = source
+  }
+
+  set(key: string, value: unknown): void {
+    this.#dropped?.delete(key)
+    if (this.#copy === undefined) {
+      if (this.#source[key] === value) return
+      // A spread is much cheaper than copying key by key, and `__proto__` stays a property.
+      this.#copy = { ...this.#source }
+    }
+    this.#copy[key] = value
+  }
+
+  get(key: string): unknown {
+    return (this.#copy ?? this.#source)[key]
+  }
+
+  drop(key: string): void {
+    ;(this.#dropped ??= new Set()).add(key)
+  }
+
+  finish(): Raw {
+    const whole = this.#copy ?? this.#source
+    if (this.#dropped === undefined) return whole
+    const out: Record<string, unknown> = {}
+    for (const key of Object.keys(whole)) {
+      if (!this.#dropped.has(key)) setOwn(out, key, whole[key])
+    }
+    return out
+  }
 }
 
 /** Converts the old `minimum: 3, exclusiveMinimum: true` to `exclusiveMinimum: 3`. */
@@ -103,3 +141,20 @@ export function onlyRef(raw: unknown): string | undefined {
 export function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value)
 }
+
+/**
+ * A schema and the members of its `allOf`, which come first, with references resolved; `undefined` for one that
+ * cannot be resolved.
+ */
+export function* allOfParts(
+  schema: Place | undefined,
+  depth = 0,
+): Generator<ObjectPlace | undefined, void, undefined> {
+  const place = depth > MAX_NESTED ? undefined : objectAt(schema)
+  if (place !== undefined) {
+    for (const member of itemsAt(place, "allOf")) yield* allOfParts(member, depth + 1)
+  }
+  yield place
+}
+
+const MAX_NESTED = 16

@@ -1,17 +1,13 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
 import { eachSubschema, IN_PLACE } from "../../../schema/keywords.ts"
-import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
-import type { Note } from "../note.ts"
-import type { ConversionContext } from "./convert.ts"
-import type { SchemaNode, View } from "./model.ts"
-import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
-import { Subtypes } from "./discriminator.ts"
+import { brokenRefMessage, isBroken, lookUp } from "../document.ts"
+import type { Note, OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import { Walk, type ConversionContext } from "./convert.ts"
 import { Definition } from "./definition.ts"
-import type { Closure, Converted } from "./definition.ts"
+import type { Closure, Converted, SchemaNode, View } from "./definition.ts"
+import { Subtypes } from "./discriminator.ts"
 import { onlyRef } from "./lower.ts"
-import { isUnchanged } from "./unchanged.ts"
 
 const NOTHING: Closure = { members: [], $defs: Object.freeze({}) }
 
@@ -40,10 +36,6 @@ export class SchemaStore implements ConversionContext {
 
   /** Converts a schema of an operation. */
   convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
-    const isWritten = view === "output" && this.hasTextIntegers
-    if (!isWritten && isUnchanged(raw, this.document.hidesProperties)) {
-      return { schema: raw, refs: NO_REFS, notes: NO_NOTES }
-    }
     const ref = onlyRef(raw)
     const cached = ref === undefined ? undefined : this.#references.get(file)?.get(ref)
     if (cached !== undefined) return cached
@@ -109,7 +101,7 @@ export class SchemaStore implements ConversionContext {
   }
 
   refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined {
-    const place = this.document.lookUp(ref, walk.file)
+    const place = lookUp(ref, walk.file)
     if (isBroken(place)) {
       walk.note(`${brokenRefMessage(place)} Anything is accepted here.`)
       return undefined
@@ -204,7 +196,7 @@ export class SchemaStore implements ConversionContext {
     if (!isRecord(schema) || depth > 64) return
     const ref = getOwn(schema, "$ref")
     if (typeof ref === "string") {
-      const place = this.document.lookUp(ref, file)
+      const place = lookUp(ref, file)
       if (!isBroken(place)) visit(this.#at(place))
     }
     const visitPart = (part: unknown): void => this.#eachInPlace(part, file, depth + 1, visit)

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../internal/guards.ts"
-import type { OpenAPIDocument, Raw, SourceFile } from "../document.ts"
+import { objectAt, type Raw, type SourceFile } from "../document.ts"
 import { JSON_TYPES } from "../../../schema/json.ts"
 import { isBinary, isNullable, isNumber } from "./lower.ts"
 
@@ -25,42 +25,34 @@ const LIMITS = [
  * Checks types, values, limits and required properties of the members, which finds the usual mistakes. It
  * ignores `anyOf`, `not` and patterns.
  */
-export function conflictOf(
-  document: OpenAPIDocument,
-  raw: Raw,
-  file: SourceFile,
-): string | undefined {
-  return conflictAmong(document, membersOf(document, { raw, file }, []), 0)
+export function conflictOf(raw: Raw, file: SourceFile): string | undefined {
+  return conflictAmong(membersOf({ raw, file }, []), 0)
 }
 
 /** A schema and the members of its `allOf`, with references resolved. */
-function membersOf(document: OpenAPIDocument, member: Member, members: Member[]): Member[] {
-  const place = document.objectAt({ value: member.raw, file: member.file, pointer: "" })
+function membersOf(member: Member, members: Member[]): Member[] {
+  const place = objectAt({ value: member.raw, file: member.file, pointer: "" })
   if (place === undefined) return members
   const { value, file } = place
   if (members.length >= MAX_MEMBERS || members.some(({ raw }) => raw === value)) return members
   members.push({ raw: value, file })
   // Since 3.1 keywords beside a reference apply, too.
-  if (value !== member.raw && document.version === "3.1") members.push(member)
+  if (value !== member.raw && file.document.version === "3.1") members.push(member)
   const { allOf } = value
   if (!Array.isArray(allOf)) return members
   for (const one of allOf as unknown[]) {
-    if (isRecord(one)) membersOf(document, { raw: one, file }, members)
+    if (isRecord(one)) membersOf({ raw: one, file }, members)
   }
   return members
 }
 
-function conflictAmong(
-  document: OpenAPIDocument,
-  members: readonly Member[],
-  depth: number,
-): string | undefined {
+function conflictAmong(members: readonly Member[], depth: number): string | undefined {
   if (members.length < 2) return undefined
   return (
     typeConflict(members) ??
     valueConflict(members) ??
     limitConflict(members) ??
-    propertyConflict(document, members, depth)
+    propertyConflict(members, depth)
   )
 }
 
@@ -132,11 +124,7 @@ function limitConflict(members: readonly Member[]): string | undefined {
   return undefined
 }
 
-function propertyConflict(
-  document: OpenAPIDocument,
-  members: readonly Member[],
-  depth: number,
-): string | undefined {
+function propertyConflict(members: readonly Member[], depth: number): string | undefined {
   // `required` does not matter if other types are allowed.
   if (!members.some(({ raw }) => typesOf(raw)?.join() === "object")) return undefined
   const required = new Set<string>()
@@ -159,8 +147,8 @@ function propertyConflict(
       return `"${name}" is required, and a part without it has "additionalProperties": false`
     }
     if (schemas.length < 2 || depth >= MAX_DEPTH) continue
-    const parts = schemas.reduce<Member[]>((all, one) => membersOf(document, one, all), [])
-    const conflict = conflictAmong(document, parts, depth + 1)
+    const parts = schemas.reduce<Member[]>((all, one) => membersOf(one, all), [])
+    const conflict = conflictAmong(parts, depth + 1)
     if (conflict !== undefined) return `of "${name}", ${conflict}`
   }
   return undefined

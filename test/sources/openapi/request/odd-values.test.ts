@@ -1,23 +1,21 @@
 import { describe, expect, test } from "vitest"
-import { Unwritable } from "../../../../src/sources/openapi/request/errors.ts"
 import {
+  Unwritable,
+  encodeKeeping,
+  encodeStrict,
+  shapeOf,
+} from "../../../../src/sources/openapi/request/text.ts"
+import {
+  concreteType,
   formText,
   orderedFields,
-  concreteType,
-} from "../../../../src/sources/openapi/request/form.ts"
-import { asciiJson, jsonText, checkJson } from "../../../../src/sources/openapi/request/json.ts"
-import { chooseMedia, contentKind } from "../../../../src/sources/openapi/request/media.ts"
-import {
   serializeCookie,
   serializeHeader,
   serializePath,
   serializeQuery,
 } from "../../../../src/sources/openapi/request/serialize.ts"
-import {
-  encodeKeeping,
-  encodeStrict,
-  shapeOf,
-} from "../../../../src/sources/openapi/request/text.ts"
+import { asciiJson, checkJson, jsonText } from "../../../../src/sources/openapi/request/json.ts"
+import { chooseMedia, contentKind } from "../../../../src/sources/openapi/request/media.ts"
 import { writeBody } from "../../../../src/sources/openapi/request/body.ts"
 import { bodyOf, mediaOf, parameterOf, planOf } from "./plan.ts"
 

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { ParameterModel, ParameterStyle } from "../../../../src/sources/openapi/model.ts"
-import { Unwritable } from "../../../../src/sources/openapi/request/errors.ts"
+import { Unwritable } from "../../../../src/sources/openapi/request/text.ts"
 import {
   serializeCookie,
   serializeHeader,
