@@ -281,7 +281,7 @@ function denied(action: "publish" | "subscribe", subject: string): CallError {
   return refusal(
     "ACCESS_DENIED",
     `The NATS server does not permit this user to ${action} to "${subject}". ` +
-      `Grant it (see "operations nats-permissions"), or check "user" of createNatsTransport().`,
+      `Grant it (see docs/guides/broker-permissions.md), or check "user" of createNatsTransport().`,
   )
 }
 

@@ -15,7 +15,7 @@ import { testPermitted } from "./suite/permitted.ts"
 
 const isThere = await provideNats()
 
-describe.skipIf(!isThere)("NATS with the permissions of the command", () => {
+describe.skipIf(!isThere)("NATS with the permissions of the guide", () => {
   let lab: Lab
 
   beforeAll(async () => {
