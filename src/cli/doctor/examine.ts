@@ -9,7 +9,7 @@ import { configFor } from "../target/config.ts"
 import { missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
 import type { NeededPackage } from "../packages.ts"
 import type { HubAddress } from "../target/hub-address.ts"
-import { HubClient } from "../target/hub-client.ts"
+import { getFromHub } from "../target/hub-client.ts"
 import { openHub } from "../target/open-hub.ts"
 import { checkCredentials } from "./credentials.ts"
 import type { CredentialCheck } from "./credentials.ts"
@@ -77,9 +77,7 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
 
 /** Asks a running hub for the status of its sources. */
 export async function examineHub(address: HubAddress, io: CommandIO): Promise<Diagnosis> {
-  const client = new HubClient(address)
-  const get = (path: string): Promise<unknown> =>
-    client.json({ method: "GET", path, signal: io.signal })
+  const get = (path: string): Promise<unknown> => getFromHub(address, path, io.signal)
   const answer = await get("/hub/sources")
   const listed = isRecord(answer) && Array.isArray(answer["sources"]) ? answer["sources"] : []
   const sources = await Promise.all(
