@@ -22,7 +22,7 @@ import type {
   SourceReport,
   SourceStatus,
 } from "./model.ts"
-import { mapTexts } from "./map-texts.ts"
+import { mapTexts } from "./resolve-references.ts"
 import { Resolver } from "./references.ts"
 import { SourceRunner } from "./source-runner.ts"
 import type { RunnerHost } from "./source-runner.ts"

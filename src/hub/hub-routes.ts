@@ -18,7 +18,7 @@ import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
 import type { Recorder } from "./activity/recorder.ts"
 import type { HubInternals } from "./create-hub.ts"
-import { mapTexts } from "./map-texts.ts"
+import { mapTexts } from "./resolve-references.ts"
 import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
 

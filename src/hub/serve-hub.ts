@@ -26,12 +26,11 @@ import { reasonOf } from "../internal/message-text.ts"
 import { checkWs } from "../transport/websocket/ws-package.ts"
 import { Activity } from "./activity.ts"
 import { ConsoleFiles } from "./console-files.ts"
-import { Credentials } from "./credentials.ts"
 import { internalsOf } from "./create-hub.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
 import { prepareSearch } from "./prepare-search.ts"
-import { authOf, exposureOf, rateLimitOf } from "./server-options.ts"
+import { authOf, Credentials, exposureOf, rateLimitOf } from "./server-options.ts"
 
 /** Options of `serveHub`; they override the server settings of the configuration. */
 export interface ServeHubOptions extends Omit<ServerConfig, "console"> {

@@ -1,13 +1,13 @@
 import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
 import type { OpenSource, SourceContext } from "../model.ts"
 import { BrokerLink, createBrokerTransport } from "./broker-link.ts"
 import { Mirror } from "./mirror.ts"
+import { openPeer } from "./peer.ts"
 
 /** Milliseconds that an operation stays after its last worker left: workers may be restarting. */
 const LINGER_MS = 60_000
@@ -25,46 +25,30 @@ export async function openBroker(
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {
-  const { fromCall } = await import("../../protocol/from-call.ts")
-  const { PendingRequestMap } = await import("../../protocol/pending/request-map.ts")
-  const { clock, logger, signal, retries } = context
+  const { clock, retries } = context
   const broker = await createBrokerTransport(source, place, context)
   const { transport, shown } = broker
   const link = new BrokerLink(source.name, transport, broker.identity)
   const mirror = new Mirror(context.originId, { clock, ms: LINGER_MS })
-  // Closing it also ends the requests that are under way, such as a listing.
-  const map = new PendingRequestMap(link, { logger, clock })
-  const giveUp = (): void => void map.close()
-  signal.addEventListener("abort", giveUp)
-  try {
-    const peer = await unlessUnreachable(fromCall(map, { signal, logger }), transport, shown, clock)
-    const detach = await peer.attach(mirror as unknown as AnyRegistry)
-    signal.throwIfAborted()
-    const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
-    // Without retries no worker is waited for, so an empty list is an error.
-    if (!retries && mirror.isAbandoned) throw new CallError("UNAVAILABLE", noWorker)
-    const health = new Health(transport, mirror, { lost: lostAt(shown), noWorker })
-    // The list may have changed while the broker was unreachable.
-    health.onReached = () => link.restored()
-    return {
-      operations: () => mirror.operations,
-      report: () => mirror.report(),
-      onChange: (listener) => mirror.onChange(listener),
-      onHealth: (listener) => health.listen(listener),
-      async close() {
-        health.close()
-        mirror.close()
-        await detach()
-        await map.close()
-      },
-    }
-  } catch (error) {
-    const { isConnected } = transport
-    mirror.close()
-    await map.close()
-    throw unreachable(source.name, place, error, isConnected)
-  } finally {
-    signal.removeEventListener("abort", giveUp)
+  const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
+  const peer = await openPeer(link, mirror, context, {
+    async wait(attached) {
+      await unlessUnreachable(attached, transport, shown, clock)
+      // Without retries no worker is waited for, so an empty list is an error.
+      if (!retries && mirror.isAbandoned) throw new CallError("UNAVAILABLE", noWorker)
+    },
+    explain: (error) => unreachable(source.name, place, error, transport.isConnected),
+  })
+  const health = new Health(transport, mirror, { lost: lostAt(shown), noWorker })
+  // The list may have changed while the broker was unreachable.
+  health.onReached = () => link.restored()
+  return {
+    ...peer,
+    onHealth: (listener) => health.listen(listener),
+    close() {
+      health.close()
+      return peer.close()
+    },
   }
 }
 

@@ -9,7 +9,9 @@ import type { Resolve } from "../resolve-references.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
 import { missingCredentialsOf } from "../../sources/openapi/with-report.ts"
-import { WatchedFetch } from "./watched-fetch.ts"
+import { classifyFailure } from "../../http-client/connection-failure.ts"
+import { resolveFetch } from "../../http-client/public-fetch.ts"
+import { Listeners } from "../../internal/listeners.ts"
 
 /** Opens the operations of a document, from a file or a URL. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
@@ -117,5 +119,42 @@ function reportOf(operations: ImportedOperations): RawReport {
       notes: notes.map(({ message, pointer }) => `${message} [${pointer}]`),
     })),
     warnings: report.warnings,
+  }
+}
+
+/** A `fetch` that reports when a server cannot be reached, and when it answers again. */
+class WatchedFetch {
+  readonly #listeners = new Listeners<string | undefined>()
+  readonly #blockPrivate: boolean | undefined
+  #isLost = false
+
+  constructor(blockPrivate: boolean | undefined) {
+    this.#blockPrivate = blockPrivate
+  }
+
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    try {
+      const response = await resolveFetch({ blockPrivate: this.#blockPrivate })(input, init)
+      if (this.#isLost) this.#notify(undefined)
+      return response
+    } catch (error) {
+      const { phase, why } = classifyFailure(error)
+      // A request that was under way may have failed for a reason of its own.
+      if (phase === "before" && init?.signal?.aborted !== true) {
+        const { origin } = new URL(input instanceof Request ? input.url : input)
+        this.#notify(`${origin} cannot be reached: ${why} The next call tries it again.`)
+      }
+      throw error
+    }
+  }
+
+  /** Notifies with the reason, and with `undefined` when it is back. */
+  onHealth(listener: (reason: string | undefined) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  #notify(reason: string | undefined): void {
+    this.#isLost = reason !== undefined
+    this.#listeners.notify(reason)
   }
 }
