@@ -1,8 +1,7 @@
 import { factsOf } from "../schema/read/facts.ts"
 import { flatten } from "../schema/read/flatten.ts"
 import { propertiesOf as declaredProperties, requiredOf } from "../schema/read/properties.ts"
-import { scopeOf } from "../schema/read/resolve-ref.ts"
-import type { Part } from "../schema/read/resolve-ref.ts"
+import { scopeOf, type Part } from "../schema/read/resolve-ref.ts"
 import { completeTypeText, typesOf } from "../schema/read/types.ts"
 
 /** A property of an object, for display. */

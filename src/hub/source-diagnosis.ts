@@ -1,5 +1,4 @@
-import { idOf } from "../core/define.ts"
-import type { AnyOperation } from "../core/define.ts"
+import { idOf, type AnyOperation } from "../core/define.ts"
 import { isCallError } from "../core/errors.ts"
 import { lazyPartsOf } from "../core/lazy-operation.ts"
 import { wallTimeOf } from "../internal/clock.ts"

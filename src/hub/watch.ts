@@ -1,5 +1,4 @@
-import { watch } from "node:fs"
-import type { FSWatcher } from "node:fs"
+import { watch, type FSWatcher } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Logger } from "../internal/logger.ts"

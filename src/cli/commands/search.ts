@@ -1,8 +1,6 @@
-import { UsageError } from "../model.ts"
-import type { CommandDefinition } from "../model.ts"
+import { UsageError, type CommandDefinition } from "../model.ts"
 import { note, printJson } from "../output.ts"
-import { printFailures } from "../target/failures.ts"
-import { openTarget } from "../target/index.ts"
+import { openTarget, printFailures } from "../target/index.ts"
 import { filterOptions, readFilter, showOperations } from "./list.ts"
 
 const LIMIT = 20

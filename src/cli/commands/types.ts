@@ -5,8 +5,7 @@ import { UsageError } from "../model.ts"
 import type { CommandDefinition, CommandArgs, CommandIO, Target } from "../model.ts"
 import { counted, printError, note, printJson, escapeForTerminal } from "../output.ts"
 import { outputOption } from "../shared-options.ts"
-import { printFailures } from "../target/failures.ts"
-import { openTarget } from "../target/index.ts"
+import { openTarget, printFailures } from "../target/index.ts"
 import { readOwnFile, writeWhole } from "../own-file.ts"
 
 export const command: CommandDefinition = {

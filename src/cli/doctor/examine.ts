@@ -11,8 +11,7 @@ import type { NeededPackage } from "../packages.ts"
 import type { HubAddress } from "../target/hub-address.ts"
 import { getFromHub } from "../target/hub-client.ts"
 import { openHub } from "../target/open-hub.ts"
-import { checkCredentials } from "./credentials.ts"
-import type { CredentialCheck } from "./credentials.ts"
+import { checkCredentials, type CredentialCheck } from "./credentials.ts"
 
 /** The status of a source with its import report. */
 export interface SourceCheck extends SourceStatus {
@@ -63,15 +62,9 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     areWell(sources) &&
     credentials.every(({ state }) => state !== "missing") &&
     missing.every(({ isOptional }) => isOptional)
-  const check = {
-    ok: true,
-    ...(file !== undefined && { file }),
-    faults: [],
-    warnings: [
-      ...warnings.map((warning) => formatFault(warning, undefined)),
-      ...unmatchedWarnings(config, hub),
-    ],
-  }
+  const texts = warnings.map((warning) => formatFault(warning, undefined))
+  const all = [...texts, ...unmatchedWarnings(config, hub)]
+  const check = { ok: true, ...(file !== undefined && { file }), faults: [], warnings: all }
   return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }
 
@@ -103,13 +96,8 @@ function checked(hub: Hub, status: SourceStatus): SourceCheck {
 
 function brokenConfig(error: Error): ConfigCheck {
   const { faults = [], file } = error as { faults?: readonly ConfigFault[]; file?: string }
-  return {
-    ok: false,
-    ...(file !== undefined && { file }),
-    error: error.message,
-    faults,
-    warnings: [],
-  }
+  const { message } = error
+  return { ok: false, ...(file !== undefined && { file }), error: message, faults, warnings: [] }
 }
 
 /**

@@ -3,8 +3,7 @@ import { readYaml } from "../../sources/openapi/yaml.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addToLiteral } from "./add-to-literal.ts"
 import { addToYaml } from "./add-to-yaml.ts"
-import { printKey, printLiteral, yamlLines } from "./print-value.ts"
-import type { Layout, Plain } from "./print-value.ts"
+import { printKey, printLiteral, yamlLines, type Layout, type Plain } from "./print-value.ts"
 
 export type { Plain } from "./print-value.ts"
 

@@ -1,10 +1,8 @@
 import { relative, resolve, sep } from "node:path"
-import type { ResolvedSource, SourceConfig } from "../../config.ts"
-import { resolveConfig } from "../../config.ts"
+import { resolveConfig, type ResolvedSource, type SourceConfig } from "../../config.ts"
 import { isNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 import { adHocSources } from "../target/ad-hoc.ts"
 import { recognise } from "./recognise.ts"
 
@@ -34,7 +32,7 @@ export async function newSources(
       args,
     )
   }
-  const written = await adHocSources(what === undefined ? args : withOption(args, what), io)
+  const written = await adHocSources(args, io, what)
   const resolved = resolveConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
   const [literal] = resolved.warnings ?? []
   if (literal !== undefined) throw new UsageError(`"${literal.path}" ${literal.message}`)
@@ -76,18 +74,4 @@ function movedPaths(source: SourceConfig, cwd: string, baseDir: string): object 
     return { openapi: move(source.openapi) }
   }
   return {}
-}
-
-/** The arguments with a positional one turned into an option. */
-function withOption(
-  args: CommandArgs,
-  { option, text }: { option: string; text: string },
-): CommandArgs {
-  return {
-    positionals: [],
-    text: (name) => (name === option ? text : args.text(name)),
-    texts: (name) => (name === option ? [text] : args.texts(name)),
-    flag: (name) => name === option || args.flag(name),
-    count: (name) => args.count(name),
-  }
 }

@@ -1,8 +1,7 @@
 import { resolve } from "node:path"
 import type { ResolvedConfig, SourceConfig } from "../../config/model.ts"
 import { nearest } from "../../internal/suggest.ts"
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 
 /**
  * The configuration of a command line: sources that it defines, the file of `--config`,

@@ -12,8 +12,7 @@ import type {
   Target,
   TargetCallOptions,
 } from "../model.ts"
-import { matchingIds, missingSource, resolveId } from "./lookup.ts"
-import type { FailedSource } from "./lookup.ts"
+import { matchingIds, missingSource, resolveId, type FailedSource } from "./lookup.ts"
 import { openHub } from "./open-hub.ts"
 import { preparedCall } from "./prepared.ts"
 
@@ -153,9 +152,7 @@ function publicSpecs(registry: Hub["registry"]): OperationSpec[] {
   return registry
     .getAllSpecs()
     .filter(({ visibility }) => visibility !== "internal")
-    .map((spec) => [idOf(spec), spec] as const)
-    .toSorted(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
-    .map(([, spec]) => spec)
+    .toSorted((left, right) => (idOf(left) < idOf(right) ? -1 : 1))
 }
 
 function publicIds(registry: Hub["registry"]): string[] {

@@ -1,8 +1,7 @@
 import { isForwarded } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { readPolicies } from "../../core/policy-state.ts"
-import type { AppliedPolicy } from "../../core/policy-state.ts"
+import { readPolicies, type AppliedPolicy } from "../../core/policy-state.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { uploadOf } from "../../http-client/file-bodies.ts"
 import { isRecord } from "../../internal/guards.ts"
@@ -20,8 +19,7 @@ import type {
 } from "../model.ts"
 import type { HubAddress } from "./hub-address.ts"
 import { getFromHub, hubHeaders, MAX_BYTES, withCure } from "./hub-client.ts"
-import { resolveId } from "./lookup.ts"
-import type { FailedSource } from "./lookup.ts"
+import { resolveId, type FailedSource } from "./lookup.ts"
 
 const PAGE = 500
 // Prevents an endless listing.
@@ -105,7 +103,7 @@ export class RemoteTarget implements Target {
     await using client = clientOf({ ...this.#address, token }, async (url, init) => {
       const { "request-id": _, ...headers } = Object.fromEntries(new Headers(init?.headers))
       const body = typeof init?.body === "string" ? init.body : init?.body && "(a form with files)"
-      prepared = { method: "POST", url: String(url), headers, body: body ?? undefined }
+      prepared = { method: "POST", url: url as string, headers, body: body ?? undefined }
       return await Promise.reject(new Error("Nothing is sent."))
     })
     await client.call(id, input, { signal: this.#signal }).catch(() => undefined)

@@ -39,9 +39,9 @@ export async function openBroker(
     },
     explain: (error) => unreachable(source.name, place, error, transport.isConnected),
   })
-  const health = new Health(transport, mirror, { lost: lostAt(shown), noWorker })
+  const messages = { lost: lostAt(shown), noWorker }
   // The list may have changed while the broker was unreachable.
-  health.onReached = () => link.restored()
+  const health = watchHealth(transport, mirror, messages, () => link.restored())
   return {
     ...peer,
     onHealth: (listener) => health.listen(listener),
@@ -78,62 +78,48 @@ async function unlessUnreachable<TValue>(
   }
 }
 
-/** Reports whether the broker is reachable and has workers. */
-class Health {
-  onReached: (() => void) | undefined
-  readonly #mirror: Mirror
-  readonly #messages: { readonly lost: string; readonly noWorker: string }
-  readonly #listeners = new Listeners<string | undefined>()
-  readonly #stops: readonly (() => void)[]
-  #isReached = true
+/** Reports whether the broker is reachable and has workers; calls `onReached` when it is back. */
+function watchHealth(
+  transport: BusTransport,
+  mirror: Mirror,
+  messages: { readonly lost: string; readonly noWorker: string },
+  onReached: () => void,
+): { listen: NonNullable<OpenSource["onHealth"]>; close(): void } {
+  const listeners = new Listeners<string | undefined>()
+  let isReached = transport.isConnected
   /** The broker's reason for refusing the credentials. */
-  #refusal: string | undefined
-  #lastReason: string | undefined
-
-  constructor(
-    transport: BusTransport,
-    mirror: Mirror,
-    words: { readonly lost: string; readonly noWorker: string },
-  ) {
-    this.#mirror = mirror
-    this.#messages = words
-    this.#stops = [
-      transport.onHealth((reason) => {
-        const isBack = reason === undefined && !this.#isReached
-        this.#isReached = reason === undefined
-        this.#refusal = / refuses /.test(reason ?? "") ? reason : undefined
-        this.#notify()
-        if (isBack) this.onReached?.()
-      }),
-      mirror.onChange(() => this.#notify()),
-    ]
-    this.#isReached = transport.isConnected
-    this.#lastReason = this.#reason
+  let refusal: string | undefined
+  const currentReason = (): string | undefined => {
+    if (!isReached) return refusal ?? messages.lost
+    return mirror.isAbandoned ? messages.noWorker : undefined
   }
-
-  listen(listener: (reason: string | undefined) => void): () => void {
-    const remove = this.#listeners.add(listener)
-    // The source may have been opened without a worker.
-    if (this.#lastReason !== undefined)
-      queueMicrotask(() => this.#listeners.notify(this.#lastReason))
-    return remove
+  let last = currentReason()
+  const notify = (): void => {
+    const reason = currentReason()
+    if (reason === last) return
+    last = reason
+    listeners.notify(reason)
   }
-
-  close(): void {
-    this.#listeners.clear()
-    for (const stop of this.#stops) stop()
-  }
-
-  get #reason(): string | undefined {
-    if (!this.#isReached) return this.#refusal ?? this.#messages.lost
-    return this.#mirror.isAbandoned ? this.#messages.noWorker : undefined
-  }
-
-  #notify(): void {
-    const reason = this.#reason
-    if (reason === this.#lastReason) return
-    this.#lastReason = reason
-    this.#listeners.notify(reason)
+  const stops = [
+    transport.onHealth((reason) => {
+      const isBack = reason === undefined && !isReached
+      isReached = reason === undefined
+      refusal = / refuses /.test(reason ?? "") ? reason : undefined
+      notify()
+      if (isBack) onReached()
+    }),
+    mirror.onChange(notify),
+  ]
+  return {
+    listen(listener) {
+      // The source may have been opened without a worker.
+      if (last !== undefined) queueMicrotask(() => listeners.notify(last))
+      return listeners.add(listener)
+    },
+    close() {
+      listeners.clear()
+      for (const stop of stops) stop()
+    },
   }
 }
 

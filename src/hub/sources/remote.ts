@@ -8,7 +8,7 @@ import { isBroker } from "../../config/names.ts"
 import { openBroker } from "./broker.ts"
 import type { CallLink } from "../../protocol/pending/request-map.ts"
 import type { CredentialContext } from "../../core/types.ts"
-import { CallerLinks, dependsOnCaller, anonymousContext, credentialsFor } from "./caller-links.ts"
+import { callerLinks, dependsOnCaller, anonymousContext, credentialsFor } from "./caller-links.ts"
 import type { HubCredentials } from "./caller-links.ts"
 import { Mirror } from "./mirror.ts"
 import { openPeer, WatchedTransport } from "./peer.ts"
@@ -56,7 +56,7 @@ async function openHub(
       typeof showing.token === "function" ? async () => (await own()).token ?? "" : showing.token,
     headers: showing.headers && (async () => (await own()).headers ?? {}),
   })
-  const callers = new CallerLinks(
+  const callers = callerLinks(
     clock,
     (shown) => new PendingRequestMap(createWebSocketTransport(url, { ...options, ...shown })),
   )
