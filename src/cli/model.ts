@@ -146,5 +146,4 @@ export interface Target extends AsyncDisposable {
   prepare(id: string, input: unknown): Promise<PreparedCall | undefined>
   /** Failed sources with reasons, which commands report on stderr. */
   readonly failures: readonly { readonly name: string; readonly reason: string }[]
-  close(): Promise<void>
 }

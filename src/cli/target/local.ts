@@ -89,16 +89,12 @@ export class LocalTarget implements Target {
     return await preparedCall(hub, id, input, this.#io.signal)
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     // A hub that failed to open needs no closing.
     const opened = await Promise.allSettled([this.#part, this.#whole])
     const hubs = opened.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []))
     await Promise.all(hubs.map(async (hub) => await hub.close()))
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   /** A hub that has an id, if any source has it. */

@@ -110,12 +110,8 @@ export class RemoteTarget implements Target {
     return prepared
   }
 
-  close(): Promise<void> {
-    return this.#client.close()
-  }
-
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
+    return this.#client.close()
   }
 
   /**
