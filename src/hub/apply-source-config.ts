@@ -6,6 +6,7 @@ import { compilePattern, type Matcher } from "../internal/pattern.ts"
 import { sameData } from "../internal/same-data.ts"
 import type { RawReport, ReportItem, SourceReport } from "./model.ts"
 import type { Unregistered } from "./source-ownership.ts"
+import { withoutUndefined } from "../internal/own.ts"
 
 /** Operations of a source after its configuration was applied. */
 export interface Shaped {
@@ -220,10 +221,7 @@ function change(
     ...(replacedBy !== undefined && {
       deprecation: { ...deprecation, replacedBy: idInHub(replacedBy) },
     }),
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
-    ...(accessControl !== undefined && { accessControl }),
-    ...(visibility !== undefined && { visibility }),
+    ...withoutUndefined({ namespace, name, accessControl, visibility }),
     ...(wrap !== undefined && handler !== undefined && { handler: wrap(handler as never) }),
   })
 }

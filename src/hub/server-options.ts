@@ -21,12 +21,8 @@ export async function authOf(
   const keys = apiKeys === undefined || apiKeys.length === 0 ? undefined : apiKeys
   if (keys === undefined && jwt === undefined) return undefined
   return {
-    ...(keys !== undefined && {
-      apiKeys: await Promise.all(keys.map((key, index) => keyOf(key, index, resolve))),
-    }),
-    ...(jwt !== undefined && {
-      jwt: await jwtOf(jwt, resolve),
-    }),
+    apiKeys: keys && (await Promise.all(keys.map((key, index) => keyOf(key, index, resolve)))),
+    jwt: jwt && (await jwtOf(jwt, resolve)),
   }
 }
 

@@ -121,16 +121,8 @@ async function addOne(
     isWanted &&
     !args.flag("dry-run") &&
     (await keepingTrust(file, io, () => writeSource(file, added, sourceNames, io)))
-  return {
-    name,
-    source,
-    file,
-    written,
-    state,
-    ...(reason !== undefined && { reason }),
-    ...(report !== undefined && { report }),
-    ...(!written && { snippet: sourceSnippet(formatOf(file), name, source) }),
-  }
+  const snippet = written ? undefined : sourceSnippet(formatOf(file), name, source)
+  return { name, source, file, written, state, reason, report, snippet }
 }
 
 type Tried = Pick<Outcome, "state" | "reason" | "report">

@@ -64,7 +64,7 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     missing.every(({ isOptional }) => isOptional)
   const texts = warnings.map((warning) => formatFault(warning, undefined))
   const all = [...texts, ...unmatchedWarnings(config, hub)]
-  const check = { ok: true, ...(file !== undefined && { file }), faults: [], warnings: all }
+  const check = { ok: true, file, faults: [], warnings: all }
   return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }
 
@@ -96,8 +96,7 @@ function checked(hub: Hub, status: SourceStatus): SourceCheck {
 
 function brokenConfig(error: Error): ConfigCheck {
   const { faults = [], file } = error as { faults?: readonly ConfigFault[]; file?: string }
-  const { message } = error
-  return { ok: false, ...(file !== undefined && { file }), error: message, faults, warnings: [] }
+  return { ok: false, file, error: error.message, faults, warnings: [] }
 }
 
 /**

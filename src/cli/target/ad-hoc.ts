@@ -40,12 +40,7 @@ async function openapi(
   io: CommandIO,
 ): Promise<OpenAPISource> {
   const namespace = isWeb(document) ? undefined : await titleOfFile(document, io.cwd)
-  return {
-    openapi: document,
-    baseUrl: args.text("base-url"),
-    headers,
-    ...(namespace !== undefined && { namespace }),
-  }
+  return { openapi: document, baseUrl: args.text("base-url"), headers, namespace }
 }
 
 /** Parses headers of the form `"name: value"`. The value is never shown: it may be a credential. */

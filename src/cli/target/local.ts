@@ -165,12 +165,5 @@ function findSpec(registry: Hub["registry"], id: string): OperationSpec | undefi
 
 function listed(spec: OperationSpec): ListedOperation {
   const { type, title, description, tags, deprecated } = spec
-  return {
-    id: idOf(spec),
-    type,
-    ...(title !== undefined && { title }),
-    description,
-    ...(tags !== undefined && { tags }),
-    ...(deprecated !== undefined && { deprecated }),
-  }
+  return { id: idOf(spec), type, title, description, tags, deprecated }
 }
