@@ -43,8 +43,9 @@ function statusLine({ name, state, operations, reason }: SourceStatus): string {
 
 /** Logs only with `--verbose`: most warnings of an import do not affect a call. */
 function loggerFor(io: CommandIO): Logger {
-  const { debug, info } = commandLogger(io)
-  return { debug, info, warn: info, error: info }
+  const logger = commandLogger(io)
+  const log: Logger["info"] = (message, fields) => logger.info(message, fields)
+  return { debug() {}, info: log, warn: log, error: log }
 }
 
 async function orAborted<TValue>(work: Promise<TValue>, signal: AbortSignal): Promise<TValue> {
