@@ -6,9 +6,8 @@ import type { OperationSpec } from "../../core/types.ts"
 import { uploadOf } from "../../http-client/file-bodies.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { silentLogger } from "../../internal/logger.ts"
-import { createClient } from "../../protocol/client.ts"
 import { FILE_MARK } from "../../schema/files.ts"
-import { createHTTPTransport } from "../../transport/http/http-transport.ts"
+import type { createClient as CreateClient } from "../../index.ts"
 import type { SourceStatus } from "../../hub/model.ts"
 import type {
   ListedOperation,
@@ -28,21 +27,20 @@ const MAX_PAGES = 200
 const MAX_RESULT_BYTES = 16 * 1024 * 1024
 const MAX_SENT = 300_000
 
-type HubClient = ReturnType<typeof createClient>
+type HubClient = ReturnType<typeof CreateClient>
 
 /** A running hub, through its HTTP gateway; calls that may ask questions go over a WebSocket, if there is one. */
 export class RemoteTarget implements Target {
   failures: readonly FailedSource[] = []
   readonly #address: HubAddress
   readonly #signal: AbortSignal
-  readonly #client: HubClient
+  #opened: Promise<HubClient> | undefined
   /** The specs that were found. */
   readonly #specs = new Map<string, OperationSpec>()
 
   constructor(address: HubAddress, signal: AbortSignal) {
     this.#address = address
     this.#signal = signal
-    this.#client = clientOf(address)
   }
 
   async list(query: ListQuery): Promise<{ operations: ListedOperation[]; total: number }> {
@@ -78,7 +76,7 @@ export class RemoteTarget implements Target {
       if (envelope !== undefined) return envelope
     }
     try {
-      return await this.#client.call(id, input, { signal, timeout })
+      return await (await this.#client).call(id, input, { signal, timeout })
     } catch (error) {
       throw withCure(error, this.#address.url)
     }
@@ -90,7 +88,7 @@ export class RemoteTarget implements Target {
     { signal, timeout }: TargetCallOptions,
   ): AsyncGenerator<ResponseEnvelope, void, void> {
     try {
-      yield* this.#client.subscribe(id, input, { signal, timeout })
+      yield* (await this.#client).subscribe(id, input, { signal, timeout })
     } catch (error) {
       throw withCure(error, this.#address.url)
     }
@@ -100,7 +98,7 @@ export class RemoteTarget implements Target {
   async prepare(id: string, input: unknown): Promise<PreparedCall | undefined> {
     let prepared: PreparedCall | undefined
     const token = this.#address.token && "***"
-    await using client = clientOf({ ...this.#address, token }, async (url, init) => {
+    await using client = await clientOf({ ...this.#address, token }, async (url, init) => {
       const { "request-id": _, ...headers } = Object.fromEntries(new Headers(init?.headers))
       const body = typeof init?.body === "string" ? init.body : init?.body && "(a form with files)"
       prepared = { method: "POST", url: url as string, headers, body: body ?? undefined }
@@ -110,8 +108,12 @@ export class RemoteTarget implements Target {
     return prepared
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#client.close()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#opened)?.close()
+  }
+
+  get #client(): Promise<HubClient> {
+    return (this.#opened ??= clientOf(this.#address))
   }
 
   /**
@@ -126,7 +128,8 @@ export class RemoteTarget implements Target {
   ): Promise<ResponseEnvelope | undefined> {
     if ((JSON.stringify(input)?.length ?? 0) > MAX_SENT) return undefined
     const { url, token } = this.#address
-    const { createWebSocketTransport } = await import("../../transport/websocket/websocket.ts")
+    const { createClient } = await import("../../index.ts")
+    const { createWebSocketTransport } = await import("../../websocket.ts")
     const transport = createWebSocketTransport(`${url}/ws?maxResultBytes=${MAX_RESULT_BYTES}`, {
       token,
       // Decided before, with the address.
@@ -187,7 +190,9 @@ export class RemoteTarget implements Target {
 }
 
 /** A client over HTTP. The hub limits the time of a call; whether the token may be sent was decided with the address. */
-function clientOf(address: HubAddress, fetch?: typeof globalThis.fetch): HubClient {
+async function clientOf(address: HubAddress, fetch?: typeof globalThis.fetch): Promise<HubClient> {
+  const { createClient } = await import("../../index.ts")
+  const { createHTTPTransport } = await import("../../http.ts")
   const transport = createHTTPTransport(address.url, {
     headers: hubHeaders(address),
     fetch,

@@ -3,7 +3,7 @@
 import type { Msg, NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
-import { tagOf } from "../../internal/user-tag.ts"
+import { tagOf } from "./user-tag.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Bus, MessageOrigin, BusReceiver } from "../bus/types.ts"
