@@ -289,6 +289,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "unwrap",
   "unwrapOrThrow",
   "validateOrThrow",
+  "workerTag",
 ]
 
 function row(
