@@ -149,7 +149,7 @@ export class Recorder implements CallRecorder {
 function toRecordedCall(entry: Entry, identity: Identity | undefined): RecordedCall {
   const { started, traceId, requirement, input, results, problem, meta } = entry
   const { requestId, operationId, at, type }: CallTrace = started
-  const about = { requestId, operationId, at, traceId }
+  const about = { requestId, operationId, at, ...(traceId !== undefined && { traceId }) }
   const recordedInput = toValue(input)
   // Access may depend on the input: a caller who may read one project does not see calls about others.
   if (!allows(requirement, identity, recordedInput.value)) return { ...about, isHidden: true }
