@@ -58,8 +58,8 @@ export default defineConfig({
     alias: [
       { find: /^@alkdev\/operations$/, replacement: `${import.meta.dirname}/src/index.ts` },
       {
-        find: /^@alkdev\/operations\/config$/,
-        replacement: `${import.meta.dirname}/src/config.ts`,
+        find: /^@alkdev\/operations\/(config|nats)$/,
+        replacement: `${import.meta.dirname}/src/$1.ts`,
       },
     ],
   },

@@ -1,13 +1,16 @@
 import { parseArgs } from "node:util"
 import { nearest } from "../internal/suggest.ts"
-import { UsageError } from "./model.ts"
-import type { CommandArgs, OptionSpec, OptionSpecs } from "./model.ts"
+import { UsageError, type CommandArgs, type OptionSpecs } from "./model.ts"
 
 /** Parses the arguments after a command's name. Throws a `UsageError` with a suggestion. */
 export function readArgs(argv: readonly string[], options: OptionSpecs): CommandArgs {
+  const parsable = Object.entries(options).map(
+    ([name, { type, short }]) =>
+      [name, { type, multiple: true, ...(short !== undefined && { short }) }] as const,
+  )
   const { tokens } = parseArgs({
     args: [...argv],
-    options: parsable(options),
+    options: Object.fromEntries(parsable),
     allowPositionals: true,
     // Mistakes are reported in our own words, below.
     strict: false,
@@ -23,17 +26,41 @@ export function readArgs(argv: readonly string[], options: OptionSpecs): Command
     if (earlier === undefined) values.set(token.name, [value])
     else earlier.push(value)
   }
-  return new ReadArgs(positionals, values)
+  const text = (name: string): string | undefined => values.get(name)?.at(-1)
+  return {
+    positionals,
+    text,
+    texts: (name) => values.get(name) ?? [],
+    flag: (name) => values.has(name),
+    count(name) {
+      const digits = text(name)
+      if (digits === undefined) return undefined
+      if (/^\d{1,15}$/.test(digits)) return Number(digits)
+      throw new UsageError(`Option "--${name}" takes a whole number from 0 up; got "${digits}".`)
+    },
+  }
 }
 
-interface OptionToken {
-  readonly name: string
-  readonly rawName: string
-  readonly value?: string | undefined
-  readonly inlineValue?: boolean | undefined
+/** The option that a word such as `--config` or `-c` names. */
+export function optionOf(
+  word: string | undefined,
+  options: OptionSpecs,
+): [string, OptionSpecs[string]] | undefined {
+  return Object.entries(options).find(
+    ([name, { short }]) => word === `--${name}` || (short !== undefined && word === `-${short}`),
+  )
 }
 
-function valueOf({ name, rawName, value, inlineValue }: OptionToken, options: OptionSpecs): string {
+function valueOf(
+  token: {
+    name: string
+    rawName: string
+    value?: string | undefined
+    inlineValue?: boolean | undefined
+  },
+  options: OptionSpecs,
+): string {
+  const { name, rawName, value, inlineValue } = token
   const spec = Object.hasOwn(options, name) ? options[name] : undefined
   if (spec === undefined) throw unknownOption(rawName, options)
   if (spec.type === "boolean") {
@@ -62,47 +89,4 @@ function unknownOption(rawName: string, options: OptionSpecs): UsageError {
       ? ` An argument that begins with a dash goes after "--".`
       : ` Did you mean "--${meant}"?`
   return new UsageError(`There is no option "${rawName}".${hint}`)
-}
-
-type Parsable = Record<
-  string,
-  { readonly type: "string" | "boolean"; short?: string; multiple: boolean }
->
-
-function parsable(options: OptionSpecs): Parsable {
-  return Object.fromEntries(
-    Object.entries(options).map(([name, { type, short }]: [string, OptionSpec]) => [
-      name,
-      { type, multiple: true, ...(short !== undefined && { short }) },
-    ]),
-  )
-}
-
-class ReadArgs implements CommandArgs {
-  readonly positionals: readonly string[]
-  readonly #values: ReadonlyMap<string, readonly string[]>
-
-  constructor(positionals: readonly string[], values: ReadonlyMap<string, readonly string[]>) {
-    this.positionals = positionals
-    this.#values = values
-  }
-
-  text(name: string): string | undefined {
-    return this.#values.get(name)?.at(-1)
-  }
-
-  texts(name: string): readonly string[] {
-    return this.#values.get(name) ?? []
-  }
-
-  flag(name: string): boolean {
-    return this.#values.has(name)
-  }
-
-  count(name: string): number | undefined {
-    const text = this.text(name)
-    if (text === undefined) return undefined
-    if (/^\d{1,15}$/.test(text)) return Number(text)
-    throw new UsageError(`Option "--${name}" takes a whole number from 0 up; got "${text}".`)
-  }
 }

@@ -1,6 +1,6 @@
 import { COMMANDS } from "./commands/index.ts"
 import { allOptions, splitCommand } from "./command-line.ts"
-import { readArgs } from "./args.ts"
+import { optionOf, readArgs } from "./args.ts"
 import type { CommandArgs, CommandDefinition, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
 import { commonOptions, sourceOptions } from "./shared-options.ts"
 
@@ -46,24 +46,12 @@ async function candidates(
     command === undefined ? { ...sourceOptions, ...commonOptions } : allOptions(command)
   const isOver = before.includes("--")
   const previous = isOver ? undefined : optionOf(before.at(-1), options)
-  if (previous?.spec.type === "string")
+  if (previous?.[1].type === "string")
     return await valuesOf(previous, rest.slice(0, -1), options, io)
   if (current.startsWith("-") && !isOver) return optionWords(options, command)
   if (command === undefined)
     return name === undefined || name === "help" ? Object.keys(COMMANDS) : []
   return await argumentsOf(command, readArgs(rest, options), io)
-}
-
-interface NamedOption {
-  readonly name: string
-  readonly spec: OptionSpec
-}
-
-function optionOf(word: string | undefined, options: OptionSpecs): NamedOption | undefined {
-  const entry = Object.entries(options).find(
-    ([name, { short }]) => word === `--${name}` || (short !== undefined && word === `-${short}`),
-  )
-  return entry === undefined ? undefined : { name: entry[0], spec: entry[1] }
 }
 
 function optionWords(
@@ -75,7 +63,7 @@ function optionWords(
 }
 
 async function valuesOf(
-  { name, spec }: NamedOption,
+  [name, spec]: readonly [string, OptionSpec],
   rest: readonly string[],
   options: OptionSpecs,
   io: CommandIO,

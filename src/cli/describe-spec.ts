@@ -1,12 +1,10 @@
 import { isRecord } from "../internal/guards.ts"
 import { deprecationText } from "../core/deprecation.ts"
-import { settingsText } from "../core/policy-state.ts"
-import type { AppliedPolicy } from "../core/policy-state.ts"
+import { settingsText, type AppliedPolicy } from "../core/policy-state.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
-import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
-import { nestedPropertiesOf, propertiesOf, typeText } from "./schema-text.ts"
-import type { Property } from "./schema-text.ts"
+import { oneLine, escapeForTerminal, shellQuoted, styled, textTable } from "./output.ts"
+import { nestedPropertiesOf, propertiesOf, typeText, type Property } from "./schema-text.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
 
 /** Describes an operation for people: purpose, input, output, and how to call it. */
@@ -85,16 +83,19 @@ function propertyLines(properties: readonly Property[], io: CommandIO): readonly
     oneLine(type, 40),
     oneLine(text),
   ])
-  return [textTable(rows, io.stdout)]
+  return tableLines(rows, io)
+}
+
+function tableLines(rows: readonly (readonly string[])[], { stdout }: CommandIO): string[] {
+  return rows.length === 0 ? [] : [textTable(rows, stdout)]
 }
 
 function errorLines({ errorSchemas = [] }: OperationSpec, io: CommandIO): readonly string[] {
-  if (errorSchemas.length === 0) return []
   const rows = errorSchemas.map(({ code, description }) => [
     `  ${oneLine(code)}`,
     oneLine(description),
   ])
-  return [textTable(rows, io.stdout)]
+  return tableLines(rows, io)
 }
 
 function needs({ accessControl }: OperationSpec): readonly string[] {
@@ -107,14 +108,13 @@ function needs({ accessControl }: OperationSpec): readonly string[] {
 }
 
 function policyLines(policies: readonly AppliedPolicy[], io: CommandIO): readonly string[] {
-  if (policies.length === 0) return []
   const { dim } = styled(io)
   const rows = policies.map(({ policy, from, settings }) => [
     `  ${oneLine(policy)}`,
     oneLine(settingsText(settings)),
     dim(oneLine(from)),
   ])
-  return [textTable(rows, io.stdout)]
+  return tableLines(rows, io)
 }
 
 /** An example command line with the values of the first example, or the required inputs. */
@@ -128,7 +128,7 @@ function exampleOf(
   const [first] = examples
   const input = isRecord(first) && isRecord(first["input"]) ? first["input"] : first
   if (isRecord(input)) {
-    return oneLine(`${program} ${verb} ${id} --input ${quoted(JSON.stringify(input))}`)
+    return oneLine(`${program} ${verb} ${id} --input ${shellQuoted(JSON.stringify(input))}`)
   }
   const required = requiredOf(inputs ?? [])
   return oneLine([program, verb, id, ...required.map(placeholder)].join(" "))
@@ -146,11 +146,6 @@ function requiredOf(inputs: readonly Property[]): readonly Property[] {
 }
 
 function placeholder({ name, isList }: Property): string {
-  const key = /^[\w.-]+$/.test(name) ? name : quoted(name)
+  const key = /^[\w.-]+$/.test(name) ? name : shellQuoted(name)
   return isList ? `${key}[]=…` : `${key}=…`
-}
-
-/** Quotes a text for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

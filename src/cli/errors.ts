@@ -1,9 +1,7 @@
-import { ERROR_CODES, isCallError } from "../core/errors.ts"
-import type { CallError, ErrorCode } from "../core/errors.ts"
+import { ERROR_CODES, isCallError, type ErrorCode } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
-import { UsageError } from "./model.ts"
-import type { CommandArgs, CommandIO } from "./model.ts"
-import { printError, jsonText, escapeForTerminal, styled } from "./output.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "./model.ts"
+import { printError, jsonText, escapeForTerminal, shellWord, styled } from "./output.ts"
 import { unbroken } from "./wrap.ts"
 
 /** The exit code of an error: 1 the operation failed, 2 the command was wrong. */
@@ -16,11 +14,11 @@ function exitCodeOf(error: unknown): number {
 /** The command line that an error is reported for. */
 export interface ErrorContext {
   /** Report as JSON. */
-  readonly isJson: boolean
+  isJson: boolean
   /** The failed command, to point to its help. */
-  readonly command?: string | undefined
+  command?: string | undefined
   /** Its arguments, if they were parsed. */
-  readonly args?: CommandArgs | undefined
+  args?: CommandArgs | undefined
 }
 
 /** Prints an error and what to do about it to standard error; returns the exit code. */
@@ -70,23 +68,19 @@ function cureOf(
 function sourceWords(args: CommandArgs | undefined): readonly string[] {
   const names = ["config", "hub", "openapi", "mcp", "scan", "remote", "source"]
   return names.flatMap((name) =>
-    (args?.texts(name) ?? []).flatMap((value) => [`--${name}`, shellWord(value)]),
+    (args?.texts(name) ?? []).flatMap((value) => [
+      `--${name}`,
+      shellWord(escapeForTerminal(value)),
+    ]),
   )
 }
 
-function shellWord(text: string): string {
-  const word = escapeForTerminal(text)
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
-
 function errorJson(error: unknown): unknown {
-  if (isCallError(error)) return withIssues(error)
+  if (isCallError(error)) {
+    // The issues of a `ConfigError`, with their places.
+    const { faults } = error as { faults?: unknown }
+    return Array.isArray(faults) ? { ...error.toJSON(), faults } : error.toJSON()
+  }
   const code = error instanceof UsageError ? "USAGE_ERROR" : "UNKNOWN_ERROR"
   return { code, message: messageOf(error) }
-}
-
-/** Adds the issues of a `ConfigError`, with their places. */
-function withIssues(error: CallError): unknown {
-  const { faults } = error as { faults?: unknown }
-  return Array.isArray(faults) ? { ...error.toJSON(), faults } : error.toJSON()
 }

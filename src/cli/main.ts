@@ -5,21 +5,15 @@ import { nearest } from "../internal/suggest.ts"
 import { readArgs } from "./args.ts"
 import { allOptions, splitCommand } from "./command-line.ts"
 import { COMMANDS } from "./commands/index.ts"
-import { reportError } from "./errors.ts"
-import { UsageError } from "./model.ts"
-import type { Command, CommandArgs, CommandIO } from "./model.ts"
+import { reportError, type ErrorContext } from "./errors.ts"
+import { UsageError, type Command, type CommandArgs, type CommandIO } from "./model.ts"
 import { print } from "./output.ts"
 import { commonOptions, sourceOptions } from "./shared-options.ts"
 
 /** Runs a command line, without the program's name; returns the exit code and never rejects. */
 export async function main(argv: readonly string[], io: CommandIO): Promise<number> {
   const { name, rest } = splitCommand(argv)
-  const invocation: Invocation = {
-    isJson: argv.includes("--json"),
-    command: undefined,
-    args: undefined,
-    io,
-  }
+  const invocation: Invocation = { isJson: argv.includes("--json"), io }
   try {
     return await dispatch(name, rest, io, invocation)
   } catch (error) {
@@ -30,12 +24,7 @@ export async function main(argv: readonly string[], io: CommandIO): Promise<numb
 }
 
 /** The parsed parts of the command line, for error reports. */
-interface Invocation {
-  isJson: boolean
-  command: string | undefined
-  args: CommandArgs | undefined
-  io: CommandIO
-}
+type Invocation = ErrorContext & { io: CommandIO }
 
 async function dispatch(
   name: string | undefined,
@@ -58,8 +47,8 @@ async function dispatch(
 }
 
 async function withoutCommand(rest: readonly string[], io: CommandIO): Promise<number> {
-  const { version, help: asked } = GLOBAL
-  const args = readArgs(rest, { ...sourceOptions, ...commonOptions, version, help: asked })
+  const version = { type: "boolean", short: "V", description: "Show the version" } as const
+  const args = readArgs(rest, { ...sourceOptions, ...commonOptions, version })
   if (args.flag("version")) {
     print(io, packageVersion())
     return 0
@@ -80,11 +69,6 @@ function packageVersion(): string {
   const text = readFileSync(join(folder, "package.json"), "utf8")
   return (JSON.parse(text) as { readonly version: string }).version
 }
-
-const GLOBAL = {
-  version: { type: "boolean", short: "V", description: "Show the version" },
-  help: { type: "boolean", short: "h", description: "Show help" },
-} as const
 
 async function help([name]: readonly string[], io: CommandIO): Promise<number> {
   if (name !== undefined && !name.startsWith("-")) {

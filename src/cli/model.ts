@@ -101,13 +101,11 @@ export interface ListQuery {
 }
 
 /** An operation in a list. */
-export interface ListedOperation {
+export interface ListedOperation extends Pick<
+  OperationSpec,
+  "type" | "title" | "description" | "tags" | "deprecated"
+> {
   readonly id: string
-  readonly type: OperationType
-  readonly title?: string | undefined
-  readonly description: string
-  readonly tags?: readonly string[] | undefined
-  readonly deprecated?: boolean | undefined
 }
 
 export interface TargetCallOptions {
@@ -146,5 +144,4 @@ export interface Target extends AsyncDisposable {
   prepare(id: string, input: unknown): Promise<PreparedCall | undefined>
   /** Failed sources with reasons, which commands report on stderr. */
   readonly failures: readonly { readonly name: string; readonly reason: string }[]
-  close(): Promise<void>
 }

@@ -1,7 +1,6 @@
 import { factsOf } from "../schema/read/facts.ts"
 import { flatten, propertiesOf as declaredProperties, requiredOf } from "../schema/read/flatten.ts"
-import { scopeOf } from "../schema/read/resolve-ref.ts"
-import type { Part } from "../schema/read/resolve-ref.ts"
+import { scopeOf, type Part } from "../schema/read/resolve-ref.ts"
 import { completeTypeText, typesOf } from "../schema/read/types.ts"
 
 /** A property of an object, for display. */

@@ -183,16 +183,6 @@ export const middlewareShape: Shape = field(
   "What runs around the calls of all sources: modules with a middleware as their default export.",
 )
 
-export const TOP_LEVEL: readonly string[] = [
-  "sources",
-  "mcpServers",
-  "server",
-  "registry",
-  "middleware",
-  "policies",
-  "$schema",
-]
-
 const anySource = { anyOf: SOURCE_KINDS.map((kind) => SOURCE_SHAPES[kind].schema) }
 
 /** The JSON Schema of a configuration, for editors. */

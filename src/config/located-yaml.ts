@@ -15,7 +15,7 @@ const MAX_DEPTH = 200
 export function readLocatedYaml(text: string): LocatedData {
   const events = parse(text)
   const root: LocatedNode = { at: 0, children: new Map() }
-  new Walker(text, events).document(root)
+  recordPlaces(text, events, root)
   return { value: valueOf(text), where: locateIn(text, root) }
 }
 
@@ -52,69 +52,36 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** Walks the events and records where each key and each item begins. */
-class Walker {
-  readonly #text: string
-  readonly #events: readonly Event[]
-  #next = 0
-
-  constructor(text: string, events: readonly Event[]) {
-    this.#text = text
-    this.#events = events
-  }
-
-  document(root: LocatedNode): void {
-    const [first] = this.#events
-    if (first?.type !== EVENT_ID.DOCUMENT) return
-    this.#next = 1
-    this.#node(root)
-  }
-
-  #node(node: LocatedNode): void {
-    const event = this.#take()
-    if (event?.type === EVENT_ID.MAPPING) this.#mapping(node)
-    else if (event?.type === EVENT_ID.SEQUENCE) this.#sequence(node)
-  }
-
-  #mapping(node: LocatedNode): void {
-    for (;;) {
-      const event = this.#events[this.#next]
-      if (event === undefined || event.type === EVENT_ID.POP) return void this.#take()
-      const child: LocatedNode = { at: startOf(event) ?? node.at, children: new Map() }
-      if (event.type === EVENT_ID.SCALAR) {
-        this.#next++
-        this.#keep(node, getScalarValue(this.#text, event), child)
+/** Records where each key and each item begins. */
+function recordPlaces(text: string, events: readonly Event[], root: LocatedNode): void {
+  let next = 0
+  const visit = (node: LocatedNode): void => {
+    const event = events[next++]
+    if (event?.type !== EVENT_ID.MAPPING && event?.type !== EVENT_ID.SEQUENCE) return
+    for (let index = 0; ; index++) {
+      const first = events[next]
+      if (first === undefined || first.type === EVENT_ID.POP) return void next++
+      const child: LocatedNode = { at: startOf(first) ?? node.at, children: new Map() }
+      if (event.type === EVENT_ID.SEQUENCE) node.children.set(String(index), child)
+      else if (first.type === EVENT_ID.SCALAR) {
+        next++
+        keep(text, node, getScalarValue(text, first), child)
       } else {
         // A key that is not a scalar: no configuration has one, so skip it.
-        this.#node({ at: node.at, children: new Map() })
+        visit({ at: node.at, children: new Map() })
       }
-      this.#node(child)
+      visit(child)
     }
   }
+  if (events[next++]?.type === EVENT_ID.DOCUMENT) visit(root)
+}
 
-  #keep(node: LocatedNode, key: string, child: LocatedNode): void {
-    if (node.children.has(key) && key !== "<<") {
-      throw new ParseError(
-        "has a name twice in one object: the second one is here",
-        placeAt(this.#text, child.at),
-      )
-    }
-    node.children.set(key, child)
+function keep(text: string, node: LocatedNode, key: string, child: LocatedNode): void {
+  if (node.children.has(key) && key !== "<<") {
+    const place = placeAt(text, child.at)
+    throw new ParseError("has a name twice in one object: the second one is here", place)
   }
-
-  #sequence(node: LocatedNode): void {
-    for (let index = 0; ; index++) {
-      const event = this.#events[this.#next]
-      if (event === undefined || event.type === EVENT_ID.POP) return void this.#take()
-      const child: LocatedNode = { at: startOf(event) ?? node.at, children: new Map() }
-      node.children.set(String(index), child)
-      this.#node(child)
-    }
-  }
-
-  #take(): Event | undefined {
-    return this.#events[this.#next++]
-  }
+  node.children.set(key, child)
 }
 
 function startOf(event: Event): number | undefined {

@@ -39,6 +39,13 @@ export function isBroker(address: string): boolean {
   return /^(?:nats|tls|rediss?):\/\//i.test(address)
 }
 
+/** A source whose file or folder is at another path; others stay as they are. */
+export function withPath(source: SourceConfig, move: (path: string) => string): SourceConfig {
+  if ("scan" in source) return { ...source, scan: move(source.scan) }
+  const isFile = "openapi" in source && !isAddress(source.openapi)
+  return isFile ? { ...source, openapi: move(source.openapi) } : source
+}
+
 function nameOfAddress(address: string): string {
   if (!isAddress(address)) return nameOfPath(address)
   let host: string

@@ -96,26 +96,11 @@ function collect(value: unknown, keys: readonly string[], references: Reference[
 function collectText(text: string, path: string, references: Reference[], depth: number): void {
   if (depth > MAX_DEPTH || !text.includes("${")) return
   for (const part of parseReferences(text)) {
-    switch (part.kind) {
-      case "env":
-        references.push({
-          path,
-          kind: "env",
-          name: part.name,
-          hasDefault: part.fallback !== undefined,
-        })
-        collectText(part.fallback ?? "", path, references, depth + 1)
-        break
-      case "file":
-      case "command":
-        references.push({ path, kind: part.kind, name: part.name, hasDefault: false })
-        collectText(part.name, path, references, depth + 1)
-        break
-      case "text":
-      case "place":
-      case "unknown":
-      case "open":
-    }
+    if (part.kind !== "env" && part.kind !== "file" && part.kind !== "command") continue
+    const { kind, name } = part
+    const fallback = kind === "env" ? part.fallback : undefined
+    references.push({ path, kind, name, hasDefault: fallback !== undefined })
+    collectText(kind === "env" ? (fallback ?? "") : name, path, references, depth + 1)
   }
 }
 

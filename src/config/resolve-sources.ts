@@ -39,20 +39,19 @@ interface SourceEntry {
 }
 
 function listEntries(config: Fields, report: IssueReporter): readonly SourceEntry[] {
-  const out: SourceEntry[] = []
   const sources = isGiven(config, "sources") ? config["sources"] : {}
-  if (Array.isArray(sources)) {
-    for (const [index, value] of sources.entries()) {
-      out.push({ keys: ["sources", String(index)], name: undefined, value })
-    }
-  } else if (isRecord(sources)) {
-    for (const [name, value] of Object.entries(sources)) {
-      out.push({ keys: ["sources", name], name, value })
-    }
-  } else {
+  const named: SourceEntry[] = (isRecord(sources) ? Object.entries(sources) : []).map(
+    ([name, value]) => ({ keys: ["sources", name], name, value }),
+  )
+  const listed: SourceEntry[] = (Array.isArray(sources) ? sources : []).map((value, index) => ({
+    keys: ["sources", String(index)],
+    name: undefined,
+    value: value as unknown,
+  }))
+  if (!isRecord(sources) && !Array.isArray(sources)) {
     report.error(["sources"], `must be an object of sources by name, got ${kindOf(sources)}.`)
   }
-  return [...out, ...listServerEntries(config, report)]
+  return [...named, ...listed, ...listServerEntries(config, report)]
 }
 
 /** The entries of `mcpServers`, each as a source. */
@@ -63,13 +62,11 @@ function listServerEntries(config: Fields, report: IssueReporter): readonly Sour
     report.error(["mcpServers"], `must be an object of servers by name, got ${kindOf(servers)}.`)
     return []
   }
-  const out: SourceEntry[] = []
-  for (const [name, entry] of Object.entries(servers)) {
+  return Object.entries(servers).flatMap(([name, entry]) => {
     const keys = ["mcpServers", name]
     mcpEntry.check(entry, keys, report)
-    if (isRecord(entry)) out.push({ keys, name, value: { mcp: entry } })
-  }
-  return out
+    return isRecord(entry) ? [{ keys, name, value: { mcp: entry } }] : []
+  })
 }
 
 function resolveSource(

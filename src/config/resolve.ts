@@ -1,17 +1,16 @@
-import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { isRecord } from "../internal/guards.ts"
 import {
+  configSchema,
   middlewareShape,
   policiesShape,
   registryShape,
   serverShape,
-  TOP_LEVEL,
 } from "./config-shapes.ts"
 import type { PolicyRule } from "../core/resilience.ts"
 import type { Locate } from "../internal/located.ts"
 import { ConfigError, type ConfigFault, faultAt } from "./error.ts"
-import type { MiddlewareEntry, RegistryConfig, ServerConfig, ResolvedConfig } from "./model.ts"
+import type { MiddlewareEntry, ResolvedConfig } from "./model.ts"
 import { resolveSources } from "./resolve-sources.ts"
 import { checkNames, type IssueReporter, isGiven, kindOf, type Shape } from "./field-checks.ts"
 
@@ -75,15 +74,16 @@ function resolveSections(
 ): ResolvedConfig {
   const config = isRecord(value) ? value : {}
   if (config !== value) report.error([], describeInvalidRoot(value))
-  checkNames(config, [], report, TOP_LEVEL, { hints: HINTS })
+  const known = Object.keys(configSchema["properties"] as object)
+  checkNames(config, [], report, known, { hints: HINTS })
   return {
     sources: resolveSources(config, report),
-    server: part(config, "server", serverShape, report) as ServerConfig,
-    registry: part(config, "registry", registryShape, report) as RegistryConfig,
-    middleware: list(config, "middleware", middlewareShape, report).map((entry) =>
+    server: fieldsOf(section(config, "server", serverShape, report)),
+    registry: fieldsOf(section(config, "registry", registryShape, report)),
+    middleware: itemsOf(section(config, "middleware", middlewareShape, report)).map((entry) =>
       Object.freeze(typeof entry === "string" ? { use: entry } : { ...(entry as MiddlewareEntry) }),
     ),
-    policies: list(config, "policies", policiesShape, report) as readonly PolicyRule[],
+    policies: itemsOf(section(config, "policies", policiesShape, report)) as readonly PolicyRule[],
     baseDir: options.baseDir,
     file: options.file,
   }
@@ -99,31 +99,24 @@ function describeInvalidRoot(value: unknown): string {
   return `The configuration must be an object such as ${EXAMPLE}, got ${kindOf(value)}.`
 }
 
-/** Checks one section of the configuration that is a list. */
-function list(
-  config: Readonly<Record<string, unknown>>,
-  name: string,
-  shape: Shape,
-  report: IssueReporter,
-): readonly unknown[] {
-  if (!isGiven(config, name)) return []
-  const value = config[name]
-  shape.check(value, [name], report)
-  return Array.isArray(value) ? Object.freeze([...(value as readonly unknown[])]) : []
-}
-
-/** Checks one section of the configuration and removes its empty entries. */
-function part(
+/** Checks one section of the configuration; `undefined` when it has none. */
+function section(
   config: Readonly<Record<string, unknown>>,
   name: string,
   shape: Shape,
   report: IssueReporter,
 ): unknown {
-  if (!isGiven(config, name)) return Object.freeze({})
-  const value = config[name]
-  shape.check(value, [name], report)
-  if (!isRecord(value)) return Object.freeze({})
-  return Object.freeze(
-    Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)),
-  )
+  if (!isGiven(config, name)) return undefined
+  shape.check(config[name], [name], report)
+  return config[name]
+}
+
+/** A section without its empty entries. */
+function fieldsOf(value: unknown): object {
+  const entries = isRecord(value) ? Object.entries(value) : []
+  return Object.freeze(Object.fromEntries(entries.filter(([, item]) => item !== null)))
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  return Object.freeze(Array.isArray(value) ? [...(value as readonly unknown[])] : [])
 }

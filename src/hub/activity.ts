@@ -1,15 +1,12 @@
 import type { RecordConfig } from "../config/model.ts"
 import type { CallTrace } from "../engine/observe.ts"
 import type { Clock } from "../internal/platform.ts"
-import { CallCounters } from "./activity/counters.ts"
-import type { HubStats } from "./activity/counters.ts"
-import { Feed, HubEvent } from "./activity/feed.ts"
+import { CallCounters, SourceCounters } from "./activity/counters.ts"
+import type { HubStats, SourceCalls } from "./activity/counters.ts"
+import { Feed, HubEvent, type FeedListener } from "./activity/feed.ts"
 import { Recorder } from "./activity/recorder.ts"
-import { SourceCounters } from "./activity/source-calls.ts"
-import type { SourceCalls } from "./activity/source-calls.ts"
-import type { FeedListener } from "./activity/feed.ts"
-import type { HubInternals } from "./create-hub.ts"
-import type { Hub } from "./model.ts"
+import type { Listeners } from "../internal/listeners.ts"
+import type { Hub, SourceLogLine } from "./model.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 
 export type { HubStats } from "./activity/counters.ts"
@@ -26,8 +23,8 @@ export interface ActivityOptions {
   readonly sourceOf?: ((id: string) => string | undefined) | undefined
   /** Keeps inputs and results of the last calls. */
   readonly record?: boolean | RecordConfig | undefined
-  /** Listens to the logs of sources. */
-  readonly onLog?: HubInternals["onLog"] | undefined
+  /** The readers of the logs of sources. Without any, nothing is read. */
+  readonly logReaders?: Listeners<SourceLogLine> | undefined
 }
 
 /** Running calls that a new reader gets, at most. */
@@ -47,16 +44,16 @@ export class Activity {
   readonly #counters: CallCounters
   readonly #bySource = new SourceCounters()
   readonly #feeds = new Set<Feed>()
-  readonly #onLog: ActivityOptions["onLog"]
+  readonly #logReaders: ActivityOptions["logReaders"]
   #stopLog: (() => void) | undefined
   readonly #stops: readonly (() => void)[]
   #isClosed = false
 
   constructor(hub: Observed, clock: Clock, options: ActivityOptions = {}) {
-    const { sourceOf, record = false, onLog } = options
+    const { sourceOf, record = false, logReaders } = options
     this.#hub = hub
     this.#sourceOf = sourceOf
-    this.#onLog = onLog
+    this.#logReaders = logReaders
     this.#counters = new CallCounters(clock)
     this.recorder = record === false ? undefined : new Recorder(record === true ? {} : record)
     const stop = this.recorder && hub.registry.recordCalls?.(this.recorder)
@@ -97,7 +94,7 @@ export class Activity {
     if (this.#isClosed) listener.end()
     else {
       this.#feeds.add(feed)
-      this.#stopLog ??= this.#onLog?.((line) => this.#notify(new HubEvent("log", line)))
+      this.#stopLog ??= this.#logReaders?.add((line) => this.#notify(new HubEvent("log", line)))
     }
     return feed
   }

@@ -1,11 +1,12 @@
 import type { AccessRule, ResolvedSource } from "../config/model.ts"
-import type { AnyOperation } from "../core/define.ts"
-import { changedOperation, lazyPartsOf } from "../core/lazy-operation.ts"
-import type { LazyChanges } from "../core/lazy-operation.ts"
+import { changedOperation, lazyPartsOf, type LazyChanges } from "../core/lazy-operation.ts"
 import type { AccessControl } from "../core/types.ts"
-import { idOf } from "../core/define.ts"
-import { compilePattern } from "../internal/pattern.ts"
-import type { Matcher } from "../internal/pattern.ts"
+import { idOf, type AnyOperation } from "../core/define.ts"
+import { compilePattern, type Matcher } from "../internal/pattern.ts"
+import { sameData } from "../internal/same-data.ts"
+import type { RawReport, ReportItem, SourceReport } from "./model.ts"
+import type { Unregistered } from "./source-ownership.ts"
+import { withoutUndefined } from "../internal/own.ts"
 
 /** Operations of a source after its configuration was applied. */
 export interface Shaped {
@@ -220,10 +221,7 @@ function change(
     ...(replacedBy !== undefined && {
       deprecation: { ...deprecation, replacedBy: idInHub(replacedBy) },
     }),
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
-    ...(accessControl !== undefined && { accessControl }),
-    ...(visibility !== undefined && { visibility }),
+    ...withoutUndefined({ namespace, name, accessControl, visibility }),
     ...(wrap !== undefined && handler !== undefined && { handler: wrap(handler as never) }),
   })
 }
@@ -240,4 +238,63 @@ function compileRule({ match, ...access }: AccessRule): CompiledRule {
     matches: (text) => matchers.some((matches) => matches(text)),
     access: Object.freeze({ ...access, requiredScopes }),
   }
+}
+
+/** Settings that can change without reopening a source. */
+const SHAPE: ReadonlySet<string> = new Set([
+  "namespace",
+  "include",
+  "exclude",
+  "rename",
+  "visibility",
+  "access",
+  "resilience",
+  "required",
+  "disabled",
+])
+
+/** Whether a source that was opened with one configuration can be kept for the other. */
+export function isSameOpening(a: ResolvedSource, b: ResolvedSource): boolean {
+  return a.kind === b.kind && sameData(opening(a), opening(b))
+}
+
+function opening({ config }: ResolvedSource): object {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => !SHAPE.has(key)))
+}
+
+/** Translates a source's own report to the ids of the hub, and adds what the hub left out. */
+export function reportOf(
+  raw: RawReport,
+  shaped: Shaped,
+  unregistered: readonly Unregistered[],
+  mask: (text: string) => string,
+): SourceReport {
+  const reasons = new Map(unregistered.map(({ id, reason }) => [id, reason]))
+  const items: ReportItem[] = []
+  const counts = { kept: 0, widened: 0, skipped: 0 }
+  let filtered = 0
+  for (const item of raw.items) {
+    if (item.id !== undefined && shaped.filtered.has(item.id)) {
+      filtered++
+      continue
+    }
+    const mine = reportItem(item, shaped.ids, reasons)
+    counts[mine.status]++
+    if (mine.status === "kept" && mine.notes.length === 0) continue
+    items.push({ ...mine, origin: mask(mine.origin), notes: mine.notes.map(mask) })
+  }
+  return { ...counts, filtered, items, warnings: [...raw.warnings, ...shaped.warnings].map(mask) }
+}
+
+function reportItem(
+  { id: originalId, origin, status, notes }: ReportItem,
+  ids: ReadonlyMap<string, string>,
+  reasons: ReadonlyMap<string, string>,
+): ReportItem {
+  const id = originalId === undefined ? undefined : ids.get(originalId)
+  if (id === undefined) return { origin, status, notes }
+  const reason = reasons.get(id)
+  return reason === undefined
+    ? { id, origin, status, notes }
+    : { origin, status: "skipped", notes: [reason] }
 }

@@ -2,8 +2,7 @@ import { join } from "node:path"
 import type { HTTPAnswer, HTTPIncoming } from "../serve/exchange.ts"
 import { prefers } from "../serve/negotiate.ts"
 import type { PublicFiles } from "../serve/http/options.ts"
-import { loadConsole } from "./console/load.ts"
-import type { ConsoleFile } from "./console/load.ts"
+import { loadConsole, type ConsoleFile } from "./console/load.ts"
 import { packageFolder } from "./package-folder.ts"
 
 /** Content security policy: the console may only load its own files and call its own hub. */

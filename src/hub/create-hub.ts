@@ -22,13 +22,10 @@ import type {
   SourceReport,
   SourceStatus,
 } from "./model.ts"
-import { mapTexts } from "./map-texts.ts"
+import { mapTexts } from "./resolve-references.ts"
 import { Resolver } from "./references.ts"
-import { SourceRunner } from "./source-runner.ts"
-import type { RunnerHost } from "./source-runner.ts"
+import { SourceRunner, type RunnerHost } from "./source-runner.ts"
 import type { Running } from "./running-calls.ts"
-import { openSource } from "./sources/index.ts"
-import { watchFiles } from "./watch.ts"
 import { isolatedLogger } from "../internal/notify.ts"
 import { Listeners } from "../internal/listeners.ts"
 
@@ -51,17 +48,12 @@ export function createHub(config: ResolvedConfig, options: HubOptions = {}): Hub
   return new SourceHub(config, options)
 }
 
-/** Parts of a hub that the code which serves it needs. */
-export interface HubInternals {
-  readonly logger: Logger
-  readonly clock: Clock
-  readonly resolve: (text: string) => Promise<string>
+/** Parts of a hub that its sources need, and the code which serves it. */
+export interface HubInternals extends RunnerHost {
   /** The source that an operation comes from. */
   readonly sourceOf: (id: string) => string | undefined
   /** Details that help to repair a source; `undefined` if no source has that name. */
   readonly detailsOf: (name: string) => SourceDetails | undefined
-  /** Listens to the logs of the sources' servers. Without listeners nothing is read. */
-  readonly onLog: (listener: (line: SourceLogLine) => void) => () => void
   /** Prepares for another configuration. Returns a function that unsubscribes. */
   readonly onApply: (prepare: PrepareServer) => () => void
 }
@@ -88,6 +80,7 @@ class SourceHub extends Closable implements Hub {
   readonly #clock: Clock
   readonly #env: Readonly<Record<string, string | undefined>>
   readonly #ownership: SourceOwnership
+  readonly #internals: HubInternals
   readonly #listeners = new Listeners<SourceStatus>()
   readonly #logListeners = new Listeners<SourceLogLine>()
   readonly #servers = new Set<PrepareServer>()
@@ -123,18 +116,8 @@ class SourceHub extends Closable implements Hub {
     this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
     this.#setResolver(this.#resolverOf(config))
-    internalsByHub.set(this, {
-      logger: this.#logger,
-      clock,
-      resolve: (text) => this.#resolve(text),
-      sourceOf: (id) => this.#ownership.sourceOf(id),
-      detailsOf: (name) => this.#runners.get(name)?.details,
-      onLog: this.#logListeners.add,
-      onApply: (prepare) => {
-        this.#servers.add(prepare)
-        return () => this.#servers.delete(prepare)
-      },
-    })
+    this.#internals = this.#createInternals()
+    internalsByHub.set(this, this.#internals)
     for (const source of this.#config.sources) this.#add(source)
     this.#ownership.setOrder([...this.#runners.keys()])
     for (const runner of this.#runners.values()) runner.start()
@@ -228,20 +211,21 @@ class SourceHub extends Closable implements Hub {
   }
 
   #add(source: ResolvedConfig["sources"][number]): SourceRunner {
-    const runner = new SourceRunner(source, this.#host())
+    const runner = new SourceRunner(source, this.#internals)
     this.#runners.set(source.name, runner)
     return runner
   }
 
-  #host(): RunnerHost {
+  #createInternals(): HubInternals {
     const hub = this
     return {
       logger: this.#logger,
       clock: this.#clock,
       env: this.#env,
       retries: this.#options.retry ?? true,
+      isWatching: this.#options.watch ?? false,
       ownership: this.#ownership,
-      open: openSource,
+      logReaders: this.#logListeners,
       get baseDir() {
         return hub.#config.baseDir
       },
@@ -251,17 +235,13 @@ class SourceHub extends Closable implements Hub {
         const about = { source: status.name }
         this.#listeners.notifyLogged(status, this.#logger, "A status listener threw", about)
       },
-      log: {
-        get isReading() {
-          return hub.#logListeners.size > 0
-        },
-        read: (line) => this.#logListeners.notify(line),
-      },
-      watch:
-        this.#options.watch === true
-          ? (paths, since, changed) => watchFiles(paths, changed, { since, logger: this.#logger })
-          : undefined,
       retire: (running, source) => this.#retire(running, source),
+      sourceOf: (id) => this.#ownership.sourceOf(id),
+      detailsOf: (name) => this.#runners.get(name)?.details,
+      onApply: (prepare) => {
+        this.#servers.add(prepare)
+        return () => this.#servers.delete(prepare)
+      },
     }
   }
 

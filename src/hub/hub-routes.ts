@@ -5,8 +5,7 @@ import type { PolicyState, Protected } from "../core/policy-state.ts"
 import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/sse.ts"
 import type { HTTPAnswer, HTTPCaller } from "../serve/exchange.ts"
-import { HTTPRefusal } from "../serve/http/context.ts"
-import type { RouteRequest, Routes } from "../serve/http/context.ts"
+import { HTTPRefusal, type RouteRequest, type Routes } from "../serve/http/context.ts"
 import type { HTTPContext } from "../serve/http/http-context.ts"
 import { searchIds } from "../serve/http/listing.ts"
 import { MAX_LISTED_TOOLS } from "../serve/mcp/options.ts"
@@ -16,7 +15,7 @@ import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
 import type { Recorder } from "./activity/recorder.ts"
 import type { HubInternals } from "./create-hub.ts"
-import { mapTexts } from "./map-texts.ts"
+import { mapTexts } from "./resolve-references.ts"
 import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
 
@@ -28,6 +27,8 @@ export interface Surfaces {
 
 /** Shorter lists are not compressed. */
 const MIN_COMPRESSED = 16 * 1024
+
+type RouteHandler = (request: RouteRequest) => HTTPAnswer | Promise<HTTPAnswer>
 
 /** The sources of a hub; a registry that is served alone has none. */
 type ServedSources = Pick<Hub, "sources" | "report" | "reopen" | "mask">
@@ -44,12 +45,18 @@ export function createHubRoutes(
 ): (context: HTTPContext) => Routes {
   return (context) => {
     const heartbeats = new Heartbeats(context.clock, context.options.sse.heartbeatMs)
-    const forAdmins =
-      (handle: (request: RouteRequest) => HTTPAnswer | Promise<HTTPAnswer>) =>
-      (request: RouteRequest): HTTPAnswer | Promise<HTTPAnswer> => {
+    const forAdmins = (
+      method: "GET" | "POST",
+      path: string,
+      handle: RouteHandler,
+    ): Routes[number] => ({
+      method,
+      path,
+      handle: (request) => {
         if (isAdmin(context, request.caller)) return handle(request)
         throw adminsOnly()
-      }
+      },
+    })
     return [
       {
         method: "GET",
@@ -72,84 +79,55 @@ export function createHubRoutes(
             ...(isAdmin(context, caller) && { records: activity.recorder !== undefined }),
             ...(surfaces.mcp && { mcp }),
           }
-          return await compressed(incoming, JSON.stringify({ ...about, operations }))
+          return await compressed(incoming, { ...about, operations })
         },
       },
       {
         method: "GET",
         path: "/hub/search",
-        handle: async ({ caller, incoming }) => {
-          const ids = await searchIds(context, caller, incoming.query)
-          return jsonAnswer(JSON.stringify({ ids }))
-        },
+        handle: async ({ caller, incoming }) =>
+          json({ ids: await searchIds(context, caller, incoming.query) }),
       },
-      {
-        method: "GET",
-        path: "/hub/sources",
-        handle: forAdmins(() => {
-          const { sources } = hub
-          const calls = Object.fromEntries(
-            sources.map(({ name }) => [name, activity.callsOf(name)] as const),
-          )
-          return jsonAnswer(JSON.stringify({ sources, calls }))
-        }),
-      },
-      {
-        method: "GET",
-        path: "/hub/sources/{name}",
-        handle: forAdmins(({ params: [name = ""] }) =>
-          jsonAnswer(JSON.stringify({ ...statusOf(hub, name), ...detailsOf(name) })),
-        ),
-      },
-      {
-        method: "POST",
-        path: "/hub/sources/{name}/reopen",
-        handle: forAdmins(async ({ params: [name = ""] }) => {
-          statusOf(hub, name)
-          // Whether that succeeds is in its status.
-          await hub.reopen(name).catch(() => undefined)
-          return jsonAnswer(JSON.stringify(statusOf(hub, name)))
-        }),
-      },
-      {
-        method: "GET",
-        path: "/hub/sources/{name}/report",
-        handle: forAdmins(({ params: [name = ""], caller }) =>
-          jsonAnswer(JSON.stringify(visibleTo(reportOf(hub, name), context, caller))),
-        ),
-      },
-      {
-        method: "GET",
-        path: "/hub/stats",
-        handle: forAdmins(() => jsonAnswer(JSON.stringify(activity.stats))),
-      },
-      {
-        method: "GET",
-        path: "/hub/policies",
-        handle: forAdmins(
-          async ({ incoming }) => await compressed(incoming, JSON.stringify(policiesIn(context))),
-        ),
-      },
-      {
-        method: "GET",
-        path: "/hub/calls",
-        handle: forAdmins(({ incoming, caller }) => {
-          const requestId = new URLSearchParams(incoming.query).get("requestId")
-          const calls = recorderOf(activity).find(requestId ?? "", caller.identity)
-          return jsonAnswer(JSON.stringify({ calls: mapTexts(calls, hub.mask) }))
-        }),
-      },
-      {
-        method: "GET",
-        path: "/hub/events",
-        handle: forAdmins((request) => eventsFor(request, context, activity, heartbeats)),
-      },
+      forAdmins("GET", "/hub/sources", () => {
+        const { sources } = hub
+        const calls = sources.map(({ name }) => [name, activity.callsOf(name)] as const)
+        return json({ sources, calls: Object.fromEntries(calls) })
+      }),
+      forAdmins("GET", "/hub/sources/{name}", ({ params: [name = ""] }) =>
+        json({ ...statusOf(hub, name), ...detailsOf(name) }),
+      ),
+      forAdmins("POST", "/hub/sources/{name}/reopen", async ({ params: [name = ""] }) => {
+        statusOf(hub, name)
+        // Whether that succeeds is in its status.
+        await hub.reopen(name).catch(() => undefined)
+        return json(statusOf(hub, name))
+      }),
+      forAdmins("GET", "/hub/sources/{name}/report", ({ params: [name = ""], caller }) =>
+        json(visibleTo(reportOf(hub, name), context, caller)),
+      ),
+      forAdmins("GET", "/hub/stats", () => json(activity.stats)),
+      forAdmins("GET", "/hub/policies", async ({ incoming }) =>
+        compressed(incoming, policiesIn(context)),
+      ),
+      forAdmins("GET", "/hub/calls", ({ incoming, caller }) => {
+        const requestId = new URLSearchParams(incoming.query).get("requestId")
+        const calls = recorderOf(activity).find(requestId ?? "", caller.identity)
+        return json({ calls: mapTexts(calls, hub.mask) })
+      }),
+      forAdmins("GET", "/hub/events", (request) =>
+        eventsFor(request, context, activity, heartbeats),
+      ),
     ]
   }
 }
 
+function json(value: unknown): HTTPAnswer {
+  return jsonAnswer(JSON.stringify(value))
+}
+
 /** A list of thousands of operations is a tenth of its size when compressed. */
-async function compressed(incoming: RouteRequest["incoming"], text: string): Promise<HTTPAnswer> {
+async function compressed(incoming: RouteRequest["incoming"], value: unknown): Promise<HTTPAnswer> {
+  const text = JSON.stringify(value)
   const vary = { vary: "accept-encoding" }
   const isAccepted = acceptedEncodings(incoming.header("accept-encoding")).has("gzip")
   if (text.length < MIN_COMPRESSED || !isAccepted) return jsonAnswer(text, vary)

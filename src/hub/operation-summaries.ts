@@ -40,20 +40,19 @@ export function summariesFor(
 
 function summaryOf(id: string, spec: OperationSpec, source: string | undefined): OperationSummary {
   const { namespace, name, type, title, description, tags, deprecated } = spec
-  const isProtected = requirementOf(spec.accessControl) !== undefined
   const request = requestOf(spec)
   return {
     id,
     namespace,
     name,
     type,
-    ...(title !== undefined && { title }),
+    title,
     description: beginningOf(description),
-    ...(tags !== undefined && { tags }),
-    ...(deprecated !== undefined && { deprecated }),
-    ...(source !== undefined && { source }),
-    ...(request !== undefined && { request: `${request.method} ${request.path}` }),
-    ...(isProtected && { isProtected }),
+    tags,
+    deprecated,
+    source,
+    request: request && `${request.method} ${request.path}`,
+    isProtected: requirementOf(spec.accessControl) === undefined ? undefined : true,
   }
 }
 

@@ -1,13 +1,7 @@
 import { join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
-import type {
-  MCPSource,
-  OpenAPISource,
-  RemoteSource,
-  ScanSource,
-  ResolvedSource,
-} from "../config/model.ts"
-import { isAddress } from "../config/names.ts"
+import type { MCPSource, ResolvedSource } from "../config/model.ts"
+import { isAddress, withPath } from "../config/names.ts"
 import { redactText } from "../internal/redact.ts"
 
 /**
@@ -24,29 +18,21 @@ export function originOf(source: ResolvedSource, baseDir: string): string {
 /** What comes before the name of a file, in absolute paths. */
 const FOLDERS = /(^|\s)(?:[a-z]:)?[/\\]\S*[/\\]/gi
 
-function writtenOrigin({ kind, config }: ResolvedSource): string {
-  switch (kind) {
-    case "scan":
-      return (config as ScanSource).scan
-    case "openapi":
-      return placeOf((config as OpenAPISource).openapi)
-    case "remote":
-      return (config as RemoteSource).remote.split(",").map(placeOf).join(",")
-    case "mcp":
-      return serverOf((config as MCPSource).mcp)
-  }
+function writtenOrigin({ config }: ResolvedSource): string {
+  if ("scan" in config) return config.scan
+  if ("openapi" in config) return placeOf(config.openapi)
+  if ("remote" in config) return config.remote.split(",").map(placeOf).join(",")
+  return serverOf(config.mcp)
 }
 
 /** The file or folder of a source, as far as its configuration names it. */
-export function filesOf({ kind, config }: ResolvedSource, baseDir: string): readonly string[] {
-  const text =
-    kind === "scan"
-      ? (config as ScanSource).scan
-      : kind === "openapi"
-        ? (config as OpenAPISource).openapi
-        : undefined
-  if (text === undefined || /^https?:/i.test(text) || text.includes("${")) return []
-  return [pathOf(text, baseDir)]
+export function filesOf({ config }: ResolvedSource, baseDir: string): readonly string[] {
+  const files: string[] = []
+  withPath(config, (path) => {
+    if (!path.includes("${")) files.push(pathOf(path, baseDir))
+    return path
+  })
+  return files
 }
 
 /** Resolves a path relative to the configuration. */

@@ -1,7 +1,7 @@
 import { splitCommandLine } from "../config/command-line.ts"
 import { parseReferences, type TextPart } from "../config/references.ts"
 import { unknownKindMessage } from "../config/field-checks.ts"
-import { CallError } from "../core/errors.ts"
+import { CallError, isCallError } from "../core/errors.ts"
 import { maskValue } from "../http-client/secrets.ts"
 import { nearest } from "../internal/suggest.ts"
 import { editorPlace, readSecretFile, runCommand as run } from "./config-file/secret-sources.ts"
@@ -41,13 +41,7 @@ export class Resolver {
    * fix, and never shows a value.
    */
   async resolve(text: string): Promise<string> {
-    try {
-      return await this.#fill(text, 0)
-    } catch (thrown) {
-      if (!(thrown instanceof UnresolvedReference)) throw thrown
-      const { message, details } = thrown
-      throw new CallError("VALIDATION_ERROR", message, { ...(details && { details }) })
-    }
+    return await this.#fill(text, 0)
   }
 
   /** All values that were resolved. */
@@ -67,7 +61,7 @@ export class Resolver {
 
   async #fill(text: string, nesting: number): Promise<string> {
     if (!text.includes("${")) return text
-    if (nesting > MAX_NESTING) throw new UnresolvedReference("has references nested too deeply.")
+    if (nesting > MAX_NESTING) throw unresolved("has references nested too deeply.")
     let out = ""
     for (const part of parseReferences(text)) out += await this.#valueOf(part, nesting)
     return out
@@ -88,9 +82,9 @@ export class Resolver {
       case "place":
         return editorPlace(part.name, this.#baseDir)
       case "unknown":
-        throw new UnresolvedReference(part.name === "input" ? INPUT : unknownKindMessage(part.name))
+        throw unresolved(part.name === "input" ? INPUT : unknownKindMessage(part.name))
       case "open":
-        throw new UnresolvedReference(`has "\${${part.name}:" without the "}" that ends it.`)
+        throw unresolved(`has "\${${part.name}:" without the "}" that ends it.`)
     }
   }
 
@@ -106,7 +100,7 @@ export class Resolver {
     if (split === undefined || split.length === 0) {
       const why =
         split === undefined ? "has a quotation mark that is not closed" : "names no program"
-      throw new UnresolvedReference(`uses \${command:…}, which ${why}.`)
+      throw unresolved(`uses \${command:…}, which ${why}.`)
     }
     // The line is split before references are resolved: a value never becomes two words.
     const words = await Promise.all(split.map((word) => this.#fill(word, nesting + 1)))
@@ -123,8 +117,8 @@ export class Resolver {
       return this.#keep(await reading)
     } catch (thrown) {
       if (this.#cached.get(key) === reading) this.#cached.delete(key)
-      if (thrown instanceof UnresolvedReference) throw thrown
-      throw new UnresolvedReference(this.mask(String((thrown as Error).message)))
+      if (isCallError(thrown)) throw thrown
+      throw unresolved(this.mask(String((thrown as Error).message)))
     }
   }
 
@@ -146,28 +140,19 @@ export class Resolver {
 const INPUT =
   "uses ${input:…}, for which an editor would ask. Write ${env:NAME} instead, and set that variable."
 
-/** A reference that cannot be resolved. Its message names it, and never shows a value. */
-class UnresolvedReference extends Error {
-  readonly details: Readonly<Record<string, string>> | undefined
-
-  constructor(message: string, details?: Readonly<Record<string, string>>) {
-    super(message)
-    this.details = details
-  }
+/** The error of a reference. Its message names it, and never shows a value. */
+function unresolved(message: string, details?: Readonly<Record<string, string>>): CallError {
+  return new CallError("VALIDATION_ERROR", message, { ...(details && { details }) })
 }
 
-function missingVariable(
-  name: string,
-  isEmpty: boolean,
-  names: readonly string[],
-): UnresolvedReference {
+function missingVariable(name: string, isEmpty: boolean, names: readonly string[]): CallError {
   const meant = isEmpty ? undefined : nearest(name, names)
   const guess = meant === undefined ? "" : ` Did you mean "${meant}"?`
   const what = isEmpty ? "is empty" : "is not set"
   const cure = isEmpty
     ? `Give it a value, or say that it may be empty: \${env:${name}:-}.`
     : `Set it (export ${name}=…), or give a default: \${env:${name}:-…}.`
-  return new UnresolvedReference(`the variable "${name}" ${what}.${guess} ${cure}`, {
+  return unresolved(`the variable "${name}" ${what}.${guess} ${cure}`, {
     variable: name,
   })
 }

@@ -14,7 +14,7 @@ export type Resolve = (text: string) => Promise<string>
 export async function fill<TValue>(
   value: TValue,
   resolve: Resolve,
-  source: string,
+  source: string | undefined,
   path = "",
 ): Promise<TValue> {
   if (typeof value === "string") return (await fillText(value, resolve, source, path)) as TValue
@@ -38,7 +38,7 @@ export async function fill<TValue>(
 async function fillText(
   text: string,
   resolve: Resolve,
-  source: string,
+  source: string | undefined,
   path: string,
 ): Promise<string> {
   if (!/[${]/.test(text)) return text
@@ -46,10 +46,19 @@ async function fillText(
     return await resolve(text)
   } catch (cause) {
     const { code, details } = isCallError(cause) ? cause : { code: "VALIDATION_ERROR" }
-    throw new CallError(code, `Source "${source}", ${path}: ${reasonOf(cause)}`, {
+    const place = source === undefined ? path : `Source "${source}", ${path}`
+    throw new CallError(code, `${place}: ${reasonOf(cause)}`, {
       cause,
       retryable: false,
       ...(details !== undefined && { details }),
     })
   }
+}
+
+/** A copy of plain data in which every text is mapped, such as masked. */
+export function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === "string") return map(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map))
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]))
 }

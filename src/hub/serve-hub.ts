@@ -5,17 +5,13 @@ import { LIMITS, RECORD } from "../config/config-shapes.ts"
 import type { RemoteSource, ResolvedSource } from "../config/model.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import type { ServerConfig } from "../config/model.ts"
-import { ERROR_REPORTING } from "../engine/failures.ts"
-import type { ErrorListener } from "../engine/failures.ts"
-import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { ERROR_REPORTING, type ErrorListener } from "../engine/failures.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
 import { withoutUndefined } from "../internal/own.ts"
 import type { Logger } from "../internal/logger.ts"
-import { serveHTTP } from "../node/serve-http.ts"
-import type { ServedHTTP } from "../node/serve-http.ts"
-import { toHTTP } from "../serve/http/to-http.ts"
-import type { HTTPServer } from "../serve/http/to-http.ts"
+import { serveHTTP, type ServedHTTP } from "../node/serve-http.ts"
+import { toHTTP, type HTTPServer } from "../serve/http/to-http.ts"
 import { loadJose } from "../serve/http/auth/jwt.ts"
 import { normalizePath } from "../serve/http/mount-path.ts"
 import { API_KEY } from "../serve/http/auth/options.ts"
@@ -26,12 +22,11 @@ import { reasonOf } from "../internal/message-text.ts"
 import { checkWs } from "../transport/websocket/ws-package.ts"
 import { Activity } from "./activity.ts"
 import { ConsoleFiles } from "./console-files.ts"
-import { Credentials } from "./credentials.ts"
 import { internalsOf } from "./create-hub.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
 import { prepareSearch } from "./prepare-search.ts"
-import { authOf, exposureOf, rateLimitOf } from "./server-options.ts"
+import { authOf, Credentials, exposureOf, rateLimitOf } from "./server-options.ts"
 
 /** Options of `serveHub`; they override the server settings of the configuration. */
 export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
@@ -99,9 +94,9 @@ export interface ServedHub extends AsyncDisposable {
 /** Serves a hub on a port: HTTP, WebSocket, MCP and the console, for callers that its configuration admits. */
 export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
   validateOptions("serveHub", overrides, SERVE_HUB_OPTIONS)
-  const { clock, sourceOf, onLog } = internalsOf(hub)
+  const { clock, sourceOf, logReaders } = internalsOf(hub)
   const config = { ...hub.config.server, ...withoutUndefined(overrides) }
-  const activity = new Activity(hub, clock, { sourceOf, onLog, record: config.record })
+  const activity = new Activity(hub, clock, { sourceOf, logReaders, record: config.record })
   try {
     return await open(hub, config, activity, overrides)
   } catch (error) {
@@ -134,9 +129,20 @@ async function open(
     throw explain(error, host, port)
   }
   const stops = [prepareSearch(hub, logger), followKeys(hub, overrides, servers)]
-  return new Served(served, servers, stops, {
+  const { mcp } = servers
+  const has = {
     console: config.console !== false,
+    mcp: mcp !== undefined,
     websocket: hasSockets,
+  }
+  return new Served(served, has, async () => {
+    for (const stop of stops) stop()
+    // Closes the port last: answers to MCP clients go through it.
+    const closing = served.close()
+    // The activity streams of consoles do not end by themselves.
+    activity.close()
+    await mcp?.close()
+    await closing
   })
 }
 
@@ -160,7 +166,6 @@ interface Servers {
   readonly credentials: Credentials | undefined
   readonly api: HTTPServer
   readonly mcp: MCPServer | undefined
-  readonly activity: Activity
 }
 
 async function makeServers(
@@ -215,7 +220,7 @@ async function makeServers(
     }),
     ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp } }),
   })
-  return { api, mcp, activity, credentials }
+  return { api, mcp, credentials }
 }
 
 /** Whether a protocol can be served: its package is installed, unless the options decide. */
@@ -270,34 +275,23 @@ class Served extends Closable implements ServedHub {
   readonly consoleUrl: string | undefined
   readonly mcpUrl: string | undefined
   readonly wsUrl: string | undefined
-  readonly #served: ServedHTTP
-  readonly #servers: Servers
-  readonly #stops: readonly (() => void)[]
+  readonly #end: () => Promise<void>
 
   constructor(
-    served: ServedHTTP,
-    servers: Servers,
-    stops: readonly (() => void)[],
-    has: { readonly console: boolean; readonly websocket: boolean },
+    { url }: ServedHTTP,
+    has: Record<"console" | "mcp" | "websocket", boolean>,
+    end: () => Promise<void>,
   ) {
     super()
-    this.url = served.url
-    this.consoleUrl = has.console ? `${served.url}/` : undefined
-    this.mcpUrl = servers.mcp === undefined ? undefined : `${served.url}/mcp`
-    this.wsUrl = has.websocket ? `${served.url.replace(/^http/, "ws")}/ws` : undefined
-    this.#served = served
-    this.#servers = servers
-    this.#stops = stops
+    this.url = url
+    this.consoleUrl = has.console ? `${url}/` : undefined
+    this.mcpUrl = has.mcp ? `${url}/mcp` : undefined
+    this.wsUrl = has.websocket ? `${url.replace(/^http/, "ws")}/ws` : undefined
+    this.#end = end
   }
 
-  /** Closes the port last: answers to MCP clients go through it. */
-  protected async end(): Promise<void> {
-    for (const stop of this.#stops) stop()
-    const served = this.#served.close()
-    // The activity streams of consoles do not end by themselves.
-    this.#servers.activity.close()
-    await this.#servers.mcp?.close()
-    await served
+  protected end(): Promise<void> {
+    return this.#end()
   }
 }
 

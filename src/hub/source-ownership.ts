@@ -1,7 +1,6 @@
-import type { AnyOperation } from "../core/define.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 import { reasonOf } from "../internal/message-text.ts"
-import { idOf } from "../core/define.ts"
+import { idOf, type AnyOperation } from "../core/define.ts"
 
 /** An operation of a source that is not registered, and why. */
 export interface Unregistered {

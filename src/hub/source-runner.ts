@@ -8,7 +8,6 @@ import { reasonOf } from "../internal/message-text.ts"
 import type { SourceOwnership } from "./source-ownership.ts"
 import type {
   OpenSource,
-  OpenSourceOf,
   SourceDetails,
   SourceLogLine,
   SourceReport,
@@ -18,23 +17,17 @@ import type {
 } from "./model.ts"
 import { missingVariableOf, SourceDiagnosis } from "./source-diagnosis.ts"
 import { filesOf, originOf } from "./origin.ts"
-import { reportOf } from "./report.ts"
 import { isForCaller } from "./sources/caller-links.ts"
+import { openSource } from "./sources/index.ts"
+import type { Listeners } from "../internal/listeners.ts"
 import { Running } from "./running-calls.ts"
-import { Shaper } from "./apply-source-config.ts"
-import type { Shaped } from "./apply-source-config.ts"
+import { isSameOpening, reportOf, Shaper, type Shaped } from "./apply-source-config.ts"
 import { sameData } from "../internal/same-data.ts"
-import { isSameOpening } from "./compare-config.ts"
-import type { Watching } from "./watch.ts"
+import { watchFiles, type Watching } from "./watch.ts"
 import type { MCPLogReader } from "../sources/mcp/client/log-lines.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 import { backOff, withJitter } from "../internal/back-off.ts"
-
-/** Receives what the servers of sources log, while someone reads it. */
-export interface SourceLogReader {
-  readonly isReading: boolean
-  read(line: SourceLogLine): void
-}
+import { deferred } from "../internal/wait.ts"
 
 /** What a source needs from its hub. */
 export interface RunnerHost extends Pick<
@@ -42,16 +35,13 @@ export interface RunnerHost extends Pick<
   "logger" | "clock" | "env" | "retries" | "baseDir" | "resolve"
 > {
   readonly ownership: SourceOwnership
-  readonly open: OpenSourceOf
   readonly mask: (text: string) => string
   /** Called at each change of status. */
   changed(status: SourceStatus): void
-  /** Receives what the servers of sources log. */
-  readonly log: SourceLogReader
-  /** Watches files; `undefined` when watching is off. */
-  readonly watch:
-    | ((paths: readonly string[], since: number, changed: () => void) => Watching)
-    | undefined
+  /** Who reads what the servers of sources log. */
+  readonly logReaders: Listeners<SourceLogLine>
+  /** Sources are opened again when their files change. */
+  readonly isWatching: boolean
   /** Closes a source when its calls have finished; `close` of the hub waits for that. */
   retire(running: Running, source: OpenSource): void
 }
@@ -75,8 +65,6 @@ const MAX_PARTS = 20
 /** Opens one source, retries when that fails, and keeps its operations registered. */
 export class SourceRunner {
   readonly name: string
-  /** Resolves when the source has become ready or failed once. */
-  readonly first: Promise<void>
   readonly #host: RunnerHost
   readonly #diagnosis: SourceDiagnosis
   #definition: ResolvedSource
@@ -94,7 +82,7 @@ export class SourceRunner {
   /** Why the open source was lost. */
   #lost: string | undefined
   #isClosed = false
-  #resolveFirst: () => void = () => {}
+  readonly #first = deferred()
 
   constructor(definition: ResolvedSource, host: RunnerHost) {
     this.name = definition.name
@@ -102,9 +90,11 @@ export class SourceRunner {
     this.#host = host
     this.#diagnosis = new SourceDiagnosis(host.clock, host.mask)
     this.#state = definition.disabled ? "disabled" : "loading"
-    this.first = new Promise((resolve) => {
-      this.#resolveFirst = resolve
-    })
+  }
+
+  /** Resolves when the source has become ready or failed once. */
+  get first(): Promise<void> {
+    return this.#first.promise
   }
 
   get status(): SourceStatus {
@@ -137,7 +127,7 @@ export class SourceRunner {
 
   /** Opens the source for the first time. Never throws: a failure becomes its status. */
   start(): void {
-    if (this.#definition.disabled) this.#resolveFirst()
+    if (this.#definition.disabled) this.#first.resolve()
     else this.#attempt().catch(() => {})
   }
 
@@ -163,7 +153,7 @@ export class SourceRunner {
       this.#release()
       this.#attempts = 0
       this.#set("disabled", undefined)
-      this.#resolveFirst()
+      this.#first.resolve()
       return
     }
     this.#reshape()
@@ -185,7 +175,7 @@ export class SourceRunner {
     this.#isClosed = true
     this.#stopOpening()
     this.#release()
-    this.#resolveFirst()
+    this.#first.resolve()
   }
 
   async #attempt(): Promise<void> {
@@ -220,21 +210,21 @@ export class SourceRunner {
   }
 
   async #open(signal: AbortSignal): Promise<OpenSource> {
-    const { baseDir, logger, clock, env, retries, resolve, open, log, mask } = this.#host
+    const { baseDir, logger, clock, env, retries, resolve, logReaders, mask } = this.#host
     const { originId } = this.#host.ownership
     const isAgain = this.#live !== undefined || this.#attempts > 0
     const source = this.name
     const ownLog: MCPLogReader = {
       get isReading() {
-        return log.isReading
+        return logReaders.size > 0
       },
       read: ({ logger: part, ...line }) => {
         const from = part === undefined ? {} : { logger: mask(part) }
-        log.read({ source, ...line, ...from, text: mask(line.text) })
+        logReaders.notify({ source, ...line, ...from, text: mask(line.text) })
       },
     }
     const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain, originId }
-    return await open(this.#definition, { ...context, log: ownLog })
+    return await openSource(this.#definition, { ...context, log: ownLog })
   }
 
   #shape(source: OpenSource, openedAs: string): Live {
@@ -282,7 +272,7 @@ export class SourceRunner {
     this.#set("ready", undefined)
     if (live.isStale) this.#publish()
     this.#watch()
-    this.#resolveFirst()
+    this.#first.resolve()
     if (before !== undefined) this.#retire(before)
   }
 
@@ -355,7 +345,7 @@ export class SourceRunner {
     }
     this.#set(this.#currentState(), reason)
     this.#watch()
-    this.#resolveFirst()
+    this.#first.resolve()
   }
 
   /** The state that follows from the open source, if there is one. */
@@ -366,15 +356,16 @@ export class SourceRunner {
 
   /** Watches the files of the source, also when it failed: the missing file may be written any moment. */
   #watch(): void {
-    const { watch, baseDir } = this.#host
+    const { isWatching, baseDir, logger } = this.#host
     const paths = this.#live?.source.files ?? filesOf(this.#definition, baseDir)
     // The current watcher knows the previous files; a new one would not notice a deleted file.
     if (this.#watching !== undefined && sameData(paths, this.#watched)) return
     this.#watching?.close()
     this.#watching = undefined
-    if (watch === undefined || paths.length === 0) return
+    if (!isWatching || paths.length === 0) return
     this.#watched = paths
-    this.#watching = watch(paths, this.#openedAt, () => void this.#attempt().catch(() => {}))
+    const reopen = (): void => void this.#attempt().catch(() => {})
+    this.#watching = watchFiles(paths, reopen, { since: this.#openedAt, logger })
   }
 
   #stopOpening(): void {

@@ -1,7 +1,7 @@
-import { watch } from "node:fs"
-import type { FSWatcher } from "node:fs"
+import { watch, type FSWatcher } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
+import { isDeepStrictEqual } from "node:util"
 import type { Logger } from "../internal/logger.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
@@ -124,7 +124,7 @@ class Watcher implements Watching {
     const isDifferent =
       last === undefined
         ? newest > this.#since && newest <= wallTimeOf(systemClock)
-        : !sameFiles(last, files)
+        : !isDeepStrictEqual(last, files)
     if (isDifferent) this.#changed()
   }
 
@@ -206,10 +206,4 @@ async function nearestFolder(path: string): Promise<string> {
   const stats = await stat(path).catch(() => undefined)
   const above = dirname(path)
   return stats?.isDirectory() === true || above === path ? path : await nearestFolder(above)
-}
-
-function sameFiles(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
-  if (a.size !== b.size) return false
-  for (const [path, what] of a) if (b.get(path) !== what) return false
-  return true
 }

@@ -57,7 +57,7 @@ describe.each(["legacy", "modern"] as const)("the log of a %s MCP server", (era)
     leave()
     await waitFor(async () => expect(await log("lost")).toContain(expected))
 
-    const stop = internalsOf(hub).onLog((line) => lines.push(line))
+    const stop = internalsOf(hub).logReaders.add((line) => lines.push(line))
     await log("heard")
     expect(lines.map(({ text }) => text)).toEqual(["heard"])
     stop()

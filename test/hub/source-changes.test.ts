@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { changesBetween } from "../../src/hub/source-changes.ts"
+import { changesBetween } from "../../src/hub/source-diagnosis.ts"
 import { operation } from "../support/operations.ts"
 
 const a = operation("s.a", {})

@@ -91,7 +91,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "./from-standard-schema": ["fromStandardSchema"],
   "./http": ["createHTTPTransport"],
-  "./nats": ["createNatsTransport", "createTicketSigner", "createTicketVerifier"],
+  "./nats": ["createNatsTransport", "createTicketSigner", "createTicketVerifier", "workerTag"],
   "./node": [
     "createHub",
     "createPublicFetch",

@@ -293,6 +293,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "unwrap",
   "unwrapOrThrow",
   "validateOrThrow",
+  "workerTag",
 ]
 
 function row(

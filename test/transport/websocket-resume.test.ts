@@ -16,7 +16,7 @@ import type {
   Transport,
 } from "../../src/index.ts"
 import { createHTTPTransport } from "../../src/http.ts"
-import { WatchedTransport } from "../../src/hub/sources/watched-transport.ts"
+import { WatchedTransport } from "../../src/hub/sources/peer.ts"
 import { serveHTTP } from "../../src/node.ts"
 import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
 import type { WebSocketTransportOptions } from "../../src/websocket.ts"

@@ -3,7 +3,7 @@ import { getOwn, textOf } from "../../../src/schema/json.ts"
 import { callOperation } from "./call.ts"
 import type { LiveCalls } from "./live-calls.ts"
 import { ProblemError } from "./model.ts"
-import type { SourceCalls } from "../../../src/hub/activity/source-calls.ts"
+import type { SourceCalls } from "../../../src/hub/activity/counters.ts"
 import type {
   HubClient,
   HubInfo,

@@ -3,7 +3,7 @@
 import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
 import type { RecordedCall, RecordedValue } from "../../../src/hub/activity/recorder.ts"
-import type { SourceCalls } from "../../../src/hub/activity/source-calls.ts"
+import type { SourceCalls } from "../../../src/hub/activity/counters.ts"
 import type {
   SourceDetails,
   SourceLogLine,

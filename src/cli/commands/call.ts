@@ -1,13 +1,10 @@
-import { isFailedTool, unwrapOrThrow } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { isFileLike } from "../../schema/files.ts"
-import type { FileLike } from "../../schema/files.ts"
+import { isFailedTool, unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
+import { isFileLike, type FileLike } from "../../schema/files.ts"
 import { encodeEnvelope } from "../../core/envelope-codec.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
-import { UsageError } from "../model.ts"
-import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import { Interrupted } from "../prompt/terminal.ts"
 import { formOf, resultOptions, showResult } from "../result/show.ts"
 import { Running } from "../result/running.ts"
@@ -92,7 +89,7 @@ async function printFile(
   args: CommandArgs,
   io: CommandIO,
 ): Promise<number> {
-  const { saveFile, showFile } = await import("../result/files.ts")
+  const { saveFile, showFile } = await import("../result/save.ts")
   const form = formOf(args)
   const output = args.text("output")
   if (output !== undefined) await saveFile(file, output, io)

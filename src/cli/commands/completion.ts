@@ -1,5 +1,4 @@
-import { UsageError } from "../model.ts"
-import type { CommandDefinition } from "../model.ts"
+import { UsageError, type CommandDefinition } from "../model.ts"
 import { print } from "../output.ts"
 
 const BASH = String.raw`# operations: completion for bash

@@ -1,8 +1,7 @@
 import { specFields } from "../../core/spec-schemas.ts"
 import type { CommandDefinition } from "../model.ts"
 import { print, printJson } from "../output.ts"
-import { printFailures } from "../target/failures.ts"
-import { openTarget } from "../target/index.ts"
+import { openTarget, printFailures } from "../target/index.ts"
 
 export const command: CommandDefinition = {
   usage: "<operation>",

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { InputReader, textOf } from "../input/read.ts"
-import { UsageError } from "../model.ts"
-import type { CommandDefinition, CommandIO } from "../model.ts"
+import { UsageError, type CommandDefinition, type CommandIO } from "../model.ts"
 import { printError, note, print, printJson } from "../output.ts"
 import { withTerminal } from "../prompt/terminal.ts"
 

@@ -1,16 +1,13 @@
 import { basename, dirname, relative, resolve } from "node:path"
-import { resolveConfig } from "../../config.ts"
-import type { ResolvedConfig } from "../../config.ts"
+import { resolveConfig, type ResolvedConfig } from "../../config.ts"
 import { findConfig } from "../../hub/config-file/find.ts"
 import { loadConfig } from "../../hub/config-file/load.ts"
 import type { SourceReport, SourceStatus } from "../../hub/model.ts"
 import { countsText, reportLines } from "../doctor/report-lines.ts"
 import { formatOf, sourceSnippet } from "../edit/add-source.ts"
-import { newSources } from "../import/new-sources.ts"
-import type { NewSource } from "../import/new-sources.ts"
+import { newSources, type NewSource } from "../import/new-sources.ts"
 import { writeSource } from "../import/write-source.ts"
-import { UsageError } from "../model.ts"
-import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import {
   printError,
   note,
@@ -124,16 +121,8 @@ async function addOne(
     isWanted &&
     !args.flag("dry-run") &&
     (await keepingTrust(file, io, () => writeSource(file, added, sourceNames, io)))
-  return {
-    name,
-    source,
-    file,
-    written,
-    state,
-    ...(reason !== undefined && { reason }),
-    ...(report !== undefined && { report }),
-    ...(!written && { snippet: sourceSnippet(formatOf(file), name, source) }),
-  }
+  const snippet = written ? undefined : sourceSnippet(formatOf(file), name, source)
+  return { name, source, file, written, state, reason, report, snippet }
 }
 
 type Tried = Pick<Outcome, "state" | "reason" | "report">

@@ -23,10 +23,6 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     "Print the hash of an API key, for a configuration",
     () => import("./hash-key.ts"),
   ),
-  "nats-permissions": entry(
-    "Write who may call and serve what on a NATS or Redis server",
-    () => import("./nats-permissions.ts"),
-  ),
   completion: entry(
     "Print a completion script for bash, zsh or fish",
     () => import("./completion.ts"),

@@ -7,8 +7,7 @@ import type {
   OptionSpecs,
 } from "../model.ts"
 import { counted, note, oneLine, print, printJson, styled, table } from "../output.ts"
-import { printFailures } from "../target/failures.ts"
-import { openTarget } from "../target/index.ts"
+import { openTarget, printFailures } from "../target/index.ts"
 import type { OperationType } from "../../core/types.ts"
 
 const TYPES = ["query", "mutation", "subscription"] as const satisfies readonly OperationType[]

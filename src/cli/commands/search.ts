@@ -1,8 +1,6 @@
-import { UsageError } from "../model.ts"
-import type { CommandDefinition } from "../model.ts"
+import { UsageError, type CommandDefinition } from "../model.ts"
 import { note, printJson } from "../output.ts"
-import { printFailures } from "../target/failures.ts"
-import { openTarget } from "../target/index.ts"
+import { openTarget, printFailures } from "../target/index.ts"
 import { filterOptions, readFilter, showOperations } from "./list.ts"
 
 const LIMIT = 20
@@ -22,11 +20,8 @@ export const command: CommandDefinition = {
     const query = args.positionals.join(" ").trim()
     if (query === "") throw new UsageError(`"search" needs words to look for.`)
     await using target = await openTarget(args, io)
-    const { operations, total } = await target.list({
-      ...filter,
-      query,
-      limit: filter.limit ?? LIMIT,
-    })
+    const { limit = LIMIT } = filter
+    const { operations, total } = await target.list({ ...filter, query, limit })
     printFailures(io, target)
     if (args.flag("json")) printJson(io, { operations, total })
     else if (total === 0) note(io, `Nothing found. See what there is: ${io.program} list`)

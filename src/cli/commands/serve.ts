@@ -1,9 +1,9 @@
+import { once } from "node:events"
 import { withTimeout } from "../../internal/wait.ts"
 import { formatFault } from "../../config/error.ts"
 import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
-import { UsageError } from "../model.ts"
-import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import { printError, note, escapeForTerminal, styled } from "../output.ts"
 import { missingLines, missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
 import { configFor } from "../target/config.ts"
@@ -101,14 +101,9 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
     import("../serve/process.ts"),
   ])
   printMissingPackages(hub.config, io)
-  const port = args.count("port")
-  const host = args.text("host")
-  const served = await serveHub(hub, {
-    ...(port !== undefined && { port }),
-    ...(host !== undefined && { host }),
-  })
+  const served = await serveHub(hub, { port: args.count("port"), host: args.text("host") })
   try {
-    const stopped = Promise.race([aborted(io.signal), parentGone(io.env, io.signal)])
+    const stopped = Promise.race([untilAborted(io.signal), parentGone(io.env, io.signal)])
     await Promise.race([hub.ready(), stopped])
     if (!io.signal.aborted) printSummary(hub, served, args.flag("json"), io)
     await stopped
@@ -135,7 +130,7 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
     import("../../to-mcp.ts"),
     import("../serve/logger.ts"),
   ])
-  const stopped = aborted(io.signal)
+  const stopped = untilAborted(io.signal)
   await withTimeout(Promise.race([hub.ready(), stopped]), READY_TIMEOUT_MS, () => undefined)
   if (io.signal.aborted) return
   // The client started this process and can read its log anyway.
@@ -155,10 +150,6 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
   }
 }
 
-/** Resolves when the signal is aborted. */
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener("abort", () => resolve(), { once: true })
-  })
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort")
 }

@@ -1,7 +1,6 @@
 import { resolve } from "node:path"
 import { findConfig } from "../../hub/config-file/find.ts"
-import { UsageError } from "../model.ts"
-import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import { note, oneLine, printJson, printText } from "../output.ts"
 import { consequencesOf } from "../trust/consequences.ts"
 import { showAndAsk } from "../trust/require-trust.ts"

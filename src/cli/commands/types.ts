@@ -5,8 +5,7 @@ import { UsageError } from "../model.ts"
 import type { CommandDefinition, CommandArgs, CommandIO, Target } from "../model.ts"
 import { counted, printError, note, printJson, escapeForTerminal } from "../output.ts"
 import { outputOption } from "../shared-options.ts"
-import { printFailures } from "../target/failures.ts"
-import { openTarget } from "../target/index.ts"
+import { openTarget, printFailures } from "../target/index.ts"
 import { readOwnFile, writeWhole } from "../own-file.ts"
 
 export const command: CommandDefinition = {
@@ -64,13 +63,11 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   return isCheck && !result.isUpToDate ? 1 : 0
 }
 
-interface Made {
-  readonly text: string
-  readonly operations: number
-}
-
 /** Generates the types; `undefined` when a source failed, because its types would be missing. */
-async function generate(args: CommandArgs, io: CommandIO): Promise<Made | undefined> {
+async function generate(
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<{ text: string; operations: number } | undefined> {
   await using target = await openTarget(args, io)
   const specs = await specsOf(target, io.signal)
   printFailures(io, target)
@@ -82,10 +79,8 @@ async function generate(args: CommandArgs, io: CommandIO): Promise<Made | undefi
     return undefined
   }
   if (specs.length === 0) note(io, "There are no operations; the types are empty.")
-  return {
-    text: generateTypes(specs, { comments: !args.flag("bare") }),
-    operations: specs.length,
-  }
+  const text = generateTypes(specs, { comments: !args.flag("bare") })
+  return { text, operations: specs.length }
 }
 
 interface Result {

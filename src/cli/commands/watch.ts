@@ -1,10 +1,9 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
-import { UsageError } from "../model.ts"
-import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import { Interrupted } from "../prompt/terminal.ts"
-import { ItemWriter } from "../result/items.ts"
+import { printItem } from "../result/items.ts"
 import { Running } from "../result/running.ts"
 import { formOf, resultOptions } from "../result/show.ts"
 
@@ -65,13 +64,13 @@ async function follow(
   args: CommandArgs,
   io: CommandIO,
 ): Promise<void> {
-  const writer = new ItemWriter(formOf(args), io)
+  const form = formOf(args)
   let count = 0
   // Leaving the loop stops the producer.
   for await (const item of items) {
     await running.answered()
     if (running.options.signal.aborted || io.signal.aborted) return
-    await writer.write(item)
+    await printItem(item, form, io)
     if (++count >= limit) return
   }
 }

@@ -9,10 +9,9 @@ import { configFor } from "../target/config.ts"
 import { missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
 import type { NeededPackage } from "../packages.ts"
 import type { HubAddress } from "../target/hub-address.ts"
-import { HubClient } from "../target/hub-client.ts"
+import { getFromHub } from "../target/hub-client.ts"
 import { openHub } from "../target/open-hub.ts"
-import { checkCredentials } from "./credentials.ts"
-import type { CredentialCheck } from "./credentials.ts"
+import { checkCredentials, type CredentialCheck } from "./credentials.ts"
 
 /** The status of a source with its import report. */
 export interface SourceCheck extends SourceStatus {
@@ -63,23 +62,15 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     areWell(sources) &&
     credentials.every(({ state }) => state !== "missing") &&
     missing.every(({ isOptional }) => isOptional)
-  const check = {
-    ok: true,
-    ...(file !== undefined && { file }),
-    faults: [],
-    warnings: [
-      ...warnings.map((warning) => formatFault(warning, undefined)),
-      ...unmatchedWarnings(config, hub),
-    ],
-  }
+  const texts = warnings.map((warning) => formatFault(warning, undefined))
+  const all = [...texts, ...unmatchedWarnings(config, hub)]
+  const check = { ok: true, file, faults: [], warnings: all }
   return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }
 
 /** Asks a running hub for the status of its sources. */
 export async function examineHub(address: HubAddress, io: CommandIO): Promise<Diagnosis> {
-  const client = new HubClient(address)
-  const get = (path: string): Promise<unknown> =>
-    client.json({ method: "GET", path, signal: io.signal })
+  const get = (path: string): Promise<unknown> => getFromHub(address, path, io.signal)
   const answer = await get("/hub/sources")
   const listed = isRecord(answer) && Array.isArray(answer["sources"]) ? answer["sources"] : []
   const sources = await Promise.all(
@@ -105,13 +96,7 @@ function checked(hub: Hub, status: SourceStatus): SourceCheck {
 
 function brokenConfig(error: Error): ConfigCheck {
   const { faults = [], file } = error as { faults?: readonly ConfigFault[]; file?: string }
-  return {
-    ok: false,
-    ...(file !== undefined && { file }),
-    error: error.message,
-    faults,
-    warnings: [],
-  }
+  return { ok: false, file, error: error.message, faults, warnings: [] }
 }
 
 /**

@@ -3,8 +3,8 @@ import { readYaml } from "../../sources/openapi/yaml.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addToLiteral } from "./add-to-literal.ts"
 import { addToYaml } from "./add-to-yaml.ts"
-import { printKey, printLiteral, yamlLines } from "./print-value.ts"
-import type { Layout, Plain } from "./print-value.ts"
+import { printKey, printLiteral, yamlLines, type Layout, type Plain } from "./print-value.ts"
+import { sameData } from "../../internal/same-data.ts"
 
 export type { Plain } from "./print-value.ts"
 
@@ -35,7 +35,8 @@ export function addSource(
     const added =
       format === "yaml" ? addToYaml(text, name, source) : addToLiteral(text, "json", name, source)
     if (added === undefined) return undefined
-    return same(read(added, format), withSource(before, name, source)) ? added : undefined
+    const expected = plain(withSource(before, name, source))
+    return sameData(plain(read(added, format)), expected) ? added : undefined
   } catch {
     return undefined
   }
@@ -65,14 +66,6 @@ function read(text: string, format: "json" | "yaml"): unknown {
   return readJsonc(text).value
 }
 
-/** Whether two values are equal data, in any order of keys. */
-function same(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left, sorted) === JSON.stringify(right, sorted)
-}
-
-function sorted(_: string, value: unknown): unknown {
-  if (!isRecord(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)),
-  )
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
 }

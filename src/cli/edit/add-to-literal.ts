@@ -1,5 +1,4 @@
-import { layoutOf, printKey, printLiteral } from "./print-value.ts"
-import type { Layout, Plain } from "./print-value.ts"
+import { layoutOf, printKey, printLiteral, type Plain } from "./print-value.ts"
 import { closingOf, isPunctuation, nameIn, tokensOf } from "../../config/script-tokens.ts"
 import type { Token } from "../../config/script-tokens.ts"
 
@@ -14,20 +13,19 @@ export function addToLiteral(
   if (!isComplete) return undefined
   const keys = sourcesKeys(tokens, style)
   if (keys.length > 1) return undefined
-  const editor = new Editor(text, tokens, style)
+  const add = (open: number, memberKey: string | undefined, value: Plain): string =>
+    insert(text, tokens, style, open, memberKey, value)
   const [key] = keys
   if (key === undefined) {
     const root = rootObject(tokens, style)
     // `{ sources }` and `{ ...shared }` may define sources: a second member would replace them.
     const hasHidden = style === "js" && tokens.some((_, at) => isHidden(tokens, at))
-    return root === undefined || hasHidden
-      ? undefined
-      : editor.insert(root, "sources", { [name]: source })
+    return root === undefined || hasHidden ? undefined : add(root, "sources", { [name]: source })
   }
   const value = tokens[key + 2]
-  if (isPunctuation(value, "{")) return editor.insert(key + 2, name, source)
+  if (isPunctuation(value, "{")) return add(key + 2, name, source)
   if (!isPunctuation(value, "[")) return undefined
-  return editor.insert(key + 2, undefined, { namespace: name, ...(source as object) })
+  return add(key + 2, undefined, { namespace: name, ...(source as object) })
 }
 
 /** Indexes of keys named `sources`: in JSON only at the root, elsewhere any. */
@@ -62,73 +60,40 @@ function rootObject(tokens: readonly Token[], style: "js" | "json"): number | un
 }
 
 /** Inserts a member at the end of an object or a list, in the style of the existing ones. */
-class Editor {
-  readonly #text: string
-  readonly #tokens: readonly Token[]
-  readonly #style: "js" | "json"
-  readonly #layout: Layout
-
-  constructor(text: string, tokens: readonly Token[], style: "js" | "json") {
-    this.#text = text
-    this.#tokens = tokens
-    this.#style = style
-    this.#layout = layoutOf(text)
+function insert(
+  text: string,
+  tokens: readonly Token[],
+  style: "js" | "json",
+  open: number,
+  key: string | undefined,
+  value: Plain,
+): string {
+  const layout = layoutOf(text)
+  const { newline, indent } = layout
+  const lineStart = (at: number): number => text.lastIndexOf("\n", at - 1) + 1
+  const indentAt = (at: number): string => /^[\t ]*/.exec(text.slice(lineStart(at)))?.[0] ?? ""
+  const startOf = (at: number): number => (tokens[at] as Token).start
+  const closing = closingOf(tokens, open)
+  const last = tokens[closing - 1] as Token
+  const isEmpty = closing - 1 === open
+  const hasComma = isPunctuation(last, ",")
+  const member = (before: string): string =>
+    `${key === undefined ? "" : `${printKey(key, style)}: `}${printLiteral(value, style, layout, before)}`
+  const isOwnLine = text.slice(lineStart(startOf(closing)), startOf(closing)).trim() === ""
+  if (!isOwnLine && !isEmpty) {
+    // `{ a: 1 }` stays on its line.
+    const printed = member(indentAt(last.start))
+    return `${text.slice(0, last.end)}${hasComma ? ` ${printed},` : `, ${printed}`}${text.slice(last.end)}`
   }
-
-  insert(open: number, key: string | undefined, value: Plain): string {
-    const close = this.#tokens[closingOf(this.#tokens, open)] as Token
-    const last = this.#tokens[closingOf(this.#tokens, open) - 1] as Token
-    const isEmpty = last.end === this.#tokens[open]?.end
-    const lineStart = this.#lineStart(close.start)
-    const isOwnLine = this.#text.slice(lineStart, close.start).trim() === ""
-    if (!isOwnLine && !isEmpty) return this.#behind(last, key, value)
-    return this.#onLine(open, isOwnLine ? lineStart : close.start, last, isEmpty, key, value)
-  }
-
-  /** `{ a: 1 }` stays on its line. */
-  #behind(last: Token, key: string | undefined, value: Plain): string {
-    const hasComma = isPunctuation(last, ",")
-    const member = `${this.#key(key)}${printLiteral(value, this.#style, this.#layout, this.#indentAt(last.start))}`
-    const added = hasComma ? ` ${member},` : `, ${member}`
-    return this.#text.slice(0, last.end) + added + this.#text.slice(last.end)
-  }
-
-  #onLine(
-    open: number,
-    at: number,
-    last: Token,
-    isEmpty: boolean,
-    key: string | undefined,
-    value: Plain,
-  ): string {
-    const text = this.#text
-    const { newline, indent } = this.#layout
-    const outer = this.#indentAt((this.#tokens[open] as Token).start)
-    const inner = isEmpty ? outer + indent : this.#indentAt(this.#firstMember(open))
-    const hasComma = isPunctuation(last, ",")
-    const comma = this.#style === "js" || hasComma ? "," : ""
-    const member = `${inner}${this.#key(key)}${printLiteral(value, this.#style, this.#layout, inner)}${comma}`
-    const before = text.slice(0, last.end) + (isEmpty || hasComma ? "" : ",")
-    // `{}` is spread over several lines.
-    const isInline = text.slice(this.#lineStart(at), at).trim() !== ""
-    const between = text.slice(last.end, at)
-    if (!isInline) return `${before}${between}${member}${newline}${text.slice(at)}`
-    return `${before}${between.trimEnd()}${newline}${member}${newline}${outer}${text.slice(at)}`
-  }
-
-  #key(key: string | undefined): string {
-    return key === undefined ? "" : `${printKey(key, this.#style)}: `
-  }
-
-  #firstMember(open: number): number {
-    return (this.#tokens[open + 1] as Token).start
-  }
-
-  #lineStart(at: number): number {
-    return this.#text.lastIndexOf("\n", at - 1) + 1
-  }
-
-  #indentAt(at: number): string {
-    return /^[\t ]*/.exec(this.#text.slice(this.#lineStart(at)))?.[0] ?? ""
-  }
+  const at = isOwnLine ? lineStart(startOf(closing)) : startOf(closing)
+  const outer = indentAt(startOf(open))
+  const inner = isEmpty ? outer + indent : indentAt(startOf(open + 1))
+  const comma = style === "js" || hasComma ? "," : ""
+  const added = `${inner}${member(inner)}${comma}${newline}`
+  const before = text.slice(0, last.end) + (isEmpty || hasComma ? "" : ",")
+  const between = text.slice(last.end, at)
+  // `{}` is spread over several lines.
+  const isInline = text.slice(lineStart(at), at).trim() !== ""
+  if (!isInline) return `${before}${between}${added}${text.slice(at)}`
+  return `${before}${between.trimEnd()}${newline}${added}${outer}${text.slice(at)}`
 }

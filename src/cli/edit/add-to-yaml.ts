@@ -1,5 +1,4 @@
-import { layoutOf, yamlLines } from "./print-value.ts"
-import type { Plain } from "./print-value.ts"
+import { layoutOf, yamlLines, type Plain } from "./print-value.ts"
 
 /** Adds a source to a configuration in YAML; `undefined` when `sources` is on one line. */
 export function addToYaml(text: string, name: string, source: Plain): string | undefined {

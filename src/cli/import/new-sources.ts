@@ -1,12 +1,11 @@
 import { relative, resolve, sep } from "node:path"
-import type { ResolvedSource, SourceConfig } from "../../config.ts"
-import { resolveConfig } from "../../config.ts"
+import { resolveConfig, type ResolvedSource } from "../../config.ts"
 import { isNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 import { adHocSources } from "../target/ad-hoc.ts"
 import { recognise } from "./recognise.ts"
+import { withPath } from "../../config/names.ts"
 
 /** A source to add, as written in a configuration. */
 export interface NewSource {
@@ -34,7 +33,7 @@ export async function newSources(
       args,
     )
   }
-  const written = await adHocSources(what === undefined ? args : withOption(args, what), io)
+  const written = await adHocSources(args, io, what)
   const resolved = resolveConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
   const [literal] = resolved.warnings ?? []
   if (literal !== undefined) throw new UsageError(`"${literal.path}" ${literal.message}`)
@@ -58,36 +57,12 @@ function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
 }
 
 function fromResolved({ name, config }: ResolvedSource, cwd: string, baseDir: string): NewSource {
-  const { namespace, ...rest } = config
-  const moved = { ...rest, ...movedPaths(rest, cwd, baseDir) }
+  // Paths relative to the working folder become paths relative to the configuration.
+  const { namespace, ...moved } = withPath(config, (path) => {
+    const from = relative(baseDir, resolve(cwd, path)).replaceAll(sep, "/")
+    return from.startsWith(".") || /^[A-Za-z]:|^\//.test(from) ? from : `./${from}`
+  })
   const isOwn = namespace !== undefined && namespace !== name
   const source = JSON.parse(JSON.stringify(isOwn ? { namespace, ...moved } : moved)) as Plain
   return { name, source }
-}
-
-/** Converts paths relative to the working folder to paths relative to the configuration. */
-function movedPaths(source: SourceConfig, cwd: string, baseDir: string): object {
-  const move = (path: string): string => {
-    const from = relative(baseDir, resolve(cwd, path)).replaceAll(sep, "/")
-    return from.startsWith(".") || /^[A-Za-z]:|^\//.test(from) ? from : `./${from}`
-  }
-  if ("scan" in source) return { scan: move(source.scan) }
-  if ("openapi" in source && !/^https?:\/\//i.test(source.openapi)) {
-    return { openapi: move(source.openapi) }
-  }
-  return {}
-}
-
-/** The arguments with a positional one turned into an option. */
-function withOption(
-  args: CommandArgs,
-  { option, text }: { option: string; text: string },
-): CommandArgs {
-  return {
-    positionals: [],
-    text: (name) => (name === option ? text : args.text(name)),
-    texts: (name) => (name === option ? [text] : args.texts(name)),
-    flag: (name) => name === option || args.flag(name),
-    count: (name) => args.count(name),
-  }
 }

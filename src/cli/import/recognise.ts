@@ -1,7 +1,6 @@
 import { readFile, stat } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
-import { isDocument, serversOf } from "../init/discover.ts"
-import type { FoundSource } from "../init/discover.ts"
+import { isDocument, serversOf, type FoundSource } from "../init/discover.ts"
 import { UsageError } from "../model.ts"
 
 /** The meaning of an argument: an equivalent option, or the servers of an editor's file. */

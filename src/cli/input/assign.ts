@@ -1,8 +1,7 @@
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn, setOwn } from "../../schema/json.ts"
 import { UsageError } from "../model.ts"
-import { APPEND } from "./argument.ts"
-import type { Step } from "./argument.ts"
+import { APPEND, type Step } from "./argument.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
 
 /** The place of an argument's value. */

@@ -1,8 +1,7 @@
 import { openAsBlob } from "node:fs"
 import { readFile, stat } from "node:fs/promises"
 import { basename, isAbsolute, resolve } from "node:path"
-import type { CommandIO } from "../model.ts"
-import { UsageError } from "../model.ts"
+import { UsageError, type CommandIO } from "../model.ts"
 
 const MAX_BYTES = 256 * 1024 * 1024
 

@@ -12,8 +12,7 @@ import { escapeForTerminal, styled } from "../output.ts"
 import { yesNo } from "./ask.ts"
 import { askFields } from "./complete.ts"
 import { formFields } from "./fields.ts"
-import { Interrupted, withTerminal } from "./terminal.ts"
-import type { Terminal } from "./terminal.ts"
+import { Interrupted, withTerminal, type Terminal } from "./terminal.ts"
 
 export type Answerer = (request: InputRequest) => Promise<InputResponse>
 

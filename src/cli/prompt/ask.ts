@@ -1,7 +1,6 @@
 import type { SchemaView } from "../../schema/read/view.ts"
 import { readText } from "../input/text.ts"
-import { jsonText, oneLine, escapeForTerminal } from "../output.ts"
-import type { Style } from "../output.ts"
+import { jsonText, oneLine, escapeForTerminal, type Style } from "../output.ts"
 import type { Field } from "./fields.ts"
 import type { Terminal } from "./terminal.ts"
 

@@ -5,12 +5,9 @@ import { InputReader } from "../input/read.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import type { CommandIO } from "../model.ts"
 import { styled } from "../output.ts"
-import { askField } from "./ask.ts"
-import type { Asking } from "./ask.ts"
-import { missingFields } from "./fields.ts"
-import type { Field } from "./fields.ts"
-import { withTerminal } from "./terminal.ts"
-import type { Terminal } from "./terminal.ts"
+import { askField, type Asking } from "./ask.ts"
+import { missingFields, type Field } from "./fields.ts"
+import { withTerminal, type Terminal } from "./terminal.ts"
 
 /** Asks for missing required values, and returns the completed input. */
 export async function completeInput(
@@ -22,7 +19,9 @@ export async function completeInput(
   const fields = missingFields(value, view)
   if (fields.length === 0) return value
   if (fields.every(({ only }) => only !== undefined)) {
-    return filled(value, fields, (field) => field.only?.value)
+    const target = copyOf(value)
+    for (const { label, steps, only } of fields) assign(target, label, steps, only?.value)
+    return target
   }
   return await withTerminal(io, (terminal) => askFields(value, fields, schema, terminal, io))
 }
@@ -47,16 +46,6 @@ export async function askFields(
     const answer = await askField(field, asking)
     if (answer !== undefined) assign(target, field.label, field.steps, answer)
   }
-  return target
-}
-
-function filled(
-  value: unknown,
-  fields: readonly Field[],
-  answer: (field: Field) => unknown,
-): object {
-  const target = copyOf(value)
-  for (const field of fields) assign(target, field.label, field.steps, answer(field))
   return target
 }
 

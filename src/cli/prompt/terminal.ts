@@ -1,8 +1,6 @@
-import { createInterface } from "node:readline"
-import type { Interface } from "node:readline"
+import { createInterface, type Interface } from "node:readline"
 import { Writable } from "node:stream"
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO, TextSink } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO, type TextSink } from "../model.ts"
 import { wrapFor } from "../wrap.ts"
 
 /** A terminal for questions. */

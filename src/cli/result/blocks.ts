@@ -56,15 +56,6 @@ export function blockText(block: MCPContentBlock): string {
   }
 }
 
-/** The error for a result that cannot be written to a file. */
-export function unwritable(output: string, error: unknown, why = "it failed"): Error {
-  const { code = why } = error as NodeJS.ErrnoException
-  return new Error(
-    `--output: the operation ran, and its result could not be written to "${output}" (${code}).`,
-    { cause: error },
-  )
-}
-
 /** A size for people. */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`

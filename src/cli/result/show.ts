@@ -1,8 +1,7 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeEnvelope } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
-import { jsonText, note, printJson, escapeForTerminal, styled } from "../output.ts"
-import type { Style } from "../output.ts"
+import { jsonText, note, printJson, escapeForTerminal, styled, type Style } from "../output.ts"
 import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
 
 /** Options for printing results. */

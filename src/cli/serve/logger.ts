@@ -26,7 +26,7 @@ export function commandLogger(io: CommandIO): Logger {
 }
 
 /** The fields of a log line as JSON; empty when there are none, or they have no JSON. */
-export function fieldsText(fields: Readonly<Record<string, unknown>> | undefined): string {
+function fieldsText(fields: Readonly<Record<string, unknown>> | undefined): string {
   if (fields === undefined) return ""
   try {
     return ` ${jsonText(fields)}`

@@ -1,8 +1,8 @@
 import { idOf } from "../../core/define.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { viewOf } from "../../schema/read/view.ts"
-import type { SchemaView } from "../../schema/read/view.ts"
+import { viewOf, type SchemaView } from "../../schema/read/view.ts"
+import { shellWord } from "../output.ts"
 
 /** A suggested command, and what it does. */
 export interface Suggestion {
@@ -120,13 +120,6 @@ function isOpen({ accessControl, visibility, deprecated }: OperationSpec): boole
 
 function titleOf({ title, description }: OperationSpec): string {
   return title ?? description
-}
-
-/** Quotes a word for a shell, if needed. */
-function shellWord(word: string): string {
-  // `=` at the start of a word has a meaning in zsh.
-  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word)) return word
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** Joins words to a shell command line. */

@@ -3,14 +3,10 @@ import type { Hub } from "../../hub/model.ts"
 import type { CommandIO } from "../model.ts"
 import { counted, oneLine, print, printJson, styled, table } from "../output.ts"
 import { suggestions } from "./suggestions.ts"
+import type { ServedHub } from "../../hub/serve-hub.ts"
 
 /** URLs of a hub. */
-export interface Places {
-  readonly url: string
-  readonly consoleUrl: string | undefined
-  readonly mcpUrl: string | undefined
-  readonly wsUrl: string | undefined
-}
+export type Places = Pick<ServedHub, "url" | "consoleUrl" | "mcpUrl" | "wsUrl">
 
 /** Prints what is served and where, or one JSON value. */
 export function printSummary(hub: Hub, places: Places, isJson: boolean, io: CommandIO): void {

@@ -1,30 +1,35 @@
 import type { MCPSource, OpenAPISource, RemoteSource, SourceConfig } from "../../config/model.ts"
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 import { titleOfFile } from "./title.ts"
 
 const KINDS = ["openapi", "mcp", "scan", "remote"] as const
 
-/** Sources that the command line defines; empty when it defines none. */
-export async function adHocSources(args: CommandArgs, io: CommandIO): Promise<SourceConfig[]> {
+/** Sources that the command line defines; empty when it defines none. `only` is one that was given in another way. */
+export async function adHocSources(
+  args: CommandArgs,
+  io: CommandIO,
+  only?: { readonly option: (typeof KINDS)[number]; readonly text: string },
+): Promise<SourceConfig[]> {
+  const textsOf = (kind: string): readonly string[] =>
+    only === undefined ? args.texts(kind) : kind === only.option ? [only.text] : []
   for (const kind of KINDS) {
-    if (args.texts(kind).some((text) => text.trim() === "")) {
+    if (textsOf(kind).some((text) => text.trim() === "")) {
       throw new UsageError(`--${kind} needs a value that is not empty.`)
     }
   }
   const parsed = headersOf(args)
   const headers = Object.keys(parsed).length > 0 ? parsed : undefined
   const sources: SourceConfig[] = [
-    ...(await Promise.all(args.texts("openapi").map((text) => openapi(text, args, headers, io)))),
-    ...args.texts("mcp").map((mcp): MCPSource => (isWeb(mcp) ? { mcp, headers } : { mcp })),
-    ...args.texts("scan").map((scan) => ({ scan })),
-    ...args.texts("remote").map((remote): RemoteSource => ({
+    ...(await Promise.all(textsOf("openapi").map((text) => openapi(text, args, headers, io)))),
+    ...textsOf("mcp").map((mcp): MCPSource => (isWeb(mcp) ? { mcp, headers } : { mcp })),
+    ...textsOf("scan").map((scan) => ({ scan })),
+    ...textsOf("remote").map((remote): RemoteSource => ({
       remote,
       headers,
       ...(args.flag("insecure") && { insecure: true }),
     })),
   ]
-  checkUse(args, sources)
+  checkUse(args, textsOf("openapi").length, sources)
   return sources
 }
 
@@ -35,12 +40,7 @@ async function openapi(
   io: CommandIO,
 ): Promise<OpenAPISource> {
   const namespace = isWeb(document) ? undefined : await titleOfFile(document, io.cwd)
-  return {
-    openapi: document,
-    baseUrl: args.text("base-url"),
-    headers,
-    ...(namespace !== undefined && { namespace }),
-  }
+  return { openapi: document, baseUrl: args.text("base-url"), headers, namespace }
 }
 
 /** Parses headers of the form `"name: value"`. The value is never shown: it may be a credential. */
@@ -58,8 +58,7 @@ function headersOf(args: CommandArgs): Record<string, string> {
 }
 
 /** Refuses options without effect. */
-function checkUse(args: CommandArgs, sources: readonly SourceConfig[]): void {
-  const documents = args.texts("openapi").length
+function checkUse(args: CommandArgs, documents: number, sources: readonly SourceConfig[]): void {
   if (args.flag("base-url") && documents !== 1) {
     const why = documents === 0 ? "there is none" : `there are ${documents}`
     throw new UsageError(`--base-url is for one --openapi document; ${why}.`)

@@ -1,8 +1,8 @@
 import { resolve } from "node:path"
 import type { ResolvedConfig, SourceConfig } from "../../config/model.ts"
 import { nearest } from "../../internal/suggest.ts"
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
+import { withPath } from "../../config/names.ts"
 
 /**
  * The configuration of a command line: sources that it defines, the file of `--config`,
@@ -62,17 +62,10 @@ function merged(config: ResolvedConfig, own: ResolvedConfig): ResolvedConfig {
     names.add(name)
     const namespace = source.namespace === source.name ? name : source.namespace
     // Relative paths of the command line start at the working folder.
-    return { ...source, name, namespace, config: located(source.config, own.baseDir) }
+    const located = withPath(source.config, (path) => resolve(own.baseDir, path))
+    return { ...source, name, namespace, config: located }
   })
   return { ...config, sources: [...config.sources, ...added] }
-}
-
-function located(source: SourceConfig, cwd: string): SourceConfig {
-  if ("scan" in source) return { ...source, scan: resolve(cwd, source.scan) }
-  if ("openapi" in source && !/^https?:\/\//i.test(source.openapi)) {
-    return { ...source, openapi: resolve(cwd, source.openapi) }
-  }
-  return source
 }
 
 /** Keeps only the sources that `--source` names. */

@@ -1,6 +1,5 @@
 import { isUnencrypted } from "../../internal/unencrypted.ts"
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 
 /** Address of a running hub. */
 export interface HubAddress {

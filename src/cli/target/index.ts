@@ -1,4 +1,5 @@
 import type { CommandArgs, CommandIO, Target } from "../model.ts"
+import { printError, escapeForTerminal, styled } from "../output.ts"
 
 /** Opens the target of a command: a running hub (`--hub`), or sources in this process. */
 export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Target> {
@@ -14,4 +15,15 @@ export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Targ
   const sources = config.sources.map(({ name }) => name)
   const { LocalTarget } = await import("./local.ts")
   return remembering(new LocalTarget(config, io), sources, args, io)
+}
+
+/** Prints failed sources and the reasons to standard error. */
+export function printFailures(io: CommandIO, { failures }: Target): void {
+  const { yellow } = styled(io, io.stderr)
+  for (const { name, reason } of failures) {
+    printError(
+      io,
+      `${yellow(`Source "${escapeForTerminal(name)}" failed:`)} ${escapeForTerminal(reason)}`,
+    )
+  }
 }

@@ -12,8 +12,7 @@ import type {
   Target,
   TargetCallOptions,
 } from "../model.ts"
-import { matchingIds, missingSource, resolveId } from "./lookup.ts"
-import type { FailedSource } from "./lookup.ts"
+import { matchingIds, missingSource, resolveId, type FailedSource } from "./lookup.ts"
 import { openHub } from "./open-hub.ts"
 import { preparedCall } from "./prepared.ts"
 
@@ -90,16 +89,12 @@ export class LocalTarget implements Target {
     return await preparedCall(hub, id, input, this.#io.signal)
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     // A hub that failed to open needs no closing.
     const opened = await Promise.allSettled([this.#part, this.#whole])
     const hubs = opened.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []))
     await Promise.all(hubs.map(async (hub) => await hub.close()))
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   /** A hub that has an id, if any source has it. */
@@ -153,9 +148,7 @@ function publicSpecs(registry: Hub["registry"]): OperationSpec[] {
   return registry
     .getAllSpecs()
     .filter(({ visibility }) => visibility !== "internal")
-    .map((spec) => [idOf(spec), spec] as const)
-    .toSorted(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
-    .map(([, spec]) => spec)
+    .toSorted((left, right) => (idOf(left) < idOf(right) ? -1 : 1))
 }
 
 function publicIds(registry: Hub["registry"]): string[] {
@@ -172,12 +165,5 @@ function findSpec(registry: Hub["registry"], id: string): OperationSpec | undefi
 
 function listed(spec: OperationSpec): ListedOperation {
   const { type, title, description, tags, deprecated } = spec
-  return {
-    id: idOf(spec),
-    type,
-    ...(title !== undefined && { title }),
-    description,
-    ...(tags !== undefined && { tags }),
-    ...(deprecated !== undefined && { deprecated }),
-  }
+  return { id: idOf(spec), type, title, description, tags, deprecated }
 }

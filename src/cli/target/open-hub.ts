@@ -3,8 +3,8 @@ import { CallError } from "../../core/errors.ts"
 import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
-import { printError, note, oneLine } from "../output.ts"
-import { fieldsText } from "../serve/logger.ts"
+import { note, oneLine } from "../output.ts"
+import { commandLogger } from "../serve/logger.ts"
 
 /** Opens sources in this process and waits until each is ready or has failed. */
 export async function openHub(
@@ -19,7 +19,7 @@ export async function openHub(
     logger: loggerFor(io),
     // A command waits for its sources once, without retries.
     retry: false,
-    ...(only !== undefined && { only }),
+    only,
   })
   const report = (status: SourceStatus): void => note(io, statusLine(status))
   if (io.verbose === true) hub.sources.forEach(report)
@@ -41,11 +41,10 @@ function statusLine({ name, state, operations, reason }: SourceStatus): string {
   return oneLine(`${name}: ${state}${what === "" ? "" : `, ${what}`}`)
 }
 
-/** Logs warnings only with `--verbose`: most warnings of an import do not affect a call. */
+/** Logs only with `--verbose`: most warnings of an import do not affect a call. */
 function loggerFor(io: CommandIO): Logger {
-  const log = (message: string, fields?: Readonly<Record<string, unknown>>): void => {
-    if (io.verbose === true) printError(io, oneLine(`${message}${fieldsText(fields)}`))
-  }
+  const logger = commandLogger(io)
+  const log: Logger["info"] = (message, fields) => logger.info(message, fields)
   return { debug() {}, info: log, warn: log, error: log }
 }
 

@@ -1,15 +1,14 @@
-import { CallError } from "../../core/errors.ts"
-import { readEvents } from "../../http-client/events.ts"
+import { isForwarded } from "../../core/error-marks.ts"
+import { CallError, isCallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { readPolicies } from "../../core/policy-state.ts"
-import type { AppliedPolicy } from "../../core/policy-state.ts"
-import { isRecord } from "../../internal/guards.ts"
+import { readPolicies, type AppliedPolicy } from "../../core/policy-state.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { uploadOf } from "../../http-client/file-bodies.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { silentLogger } from "../../internal/logger.ts"
 import { FILE_MARK } from "../../schema/files.ts"
-import { localEnvelope } from "../../core/envelope.ts"
-import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
-import { downloadOf, uploadOf } from "../../http-client/file-bodies.ts"
-import { FILE_PREFERENCE } from "../../internal/headers.ts"
+import type { createClient as CreateClient } from "../../index.ts"
+import type { SourceStatus } from "../../hub/model.ts"
 import type {
   ListedOperation,
   ListQuery,
@@ -17,28 +16,29 @@ import type {
   Target,
   TargetCallOptions,
 } from "../model.ts"
-import type { SourceStatus } from "../../hub/model.ts"
 import type { HubAddress } from "./hub-address.ts"
-import { HubClient, hubError } from "./hub-client.ts"
-import type { HubRequest } from "./hub-client.ts"
-import { resolveId } from "./lookup.ts"
-import type { FailedSource } from "./lookup.ts"
+import { getFromHub, hubHeaders, MAX_BYTES, withCure } from "./hub-client.ts"
+import { resolveId, type FailedSource } from "./lookup.ts"
 
 const PAGE = 500
 // Prevents an endless listing.
 const MAX_PAGES = 200
+// What a hub sends over a WebSocket at most, and characters that it certainly receives.
+const MAX_RESULT_BYTES = 16 * 1024 * 1024
+const MAX_SENT = 300_000
+
+type HubClient = ReturnType<typeof CreateClient>
 
 /** A running hub, through its HTTP gateway; calls that may ask questions go over a WebSocket, if there is one. */
 export class RemoteTarget implements Target {
   failures: readonly FailedSource[] = []
-  readonly #client: HubClient
   readonly #address: HubAddress
   readonly #signal: AbortSignal
+  #opened: Promise<HubClient> | undefined
   /** The specs that were found. */
   readonly #specs = new Map<string, OperationSpec>()
 
   constructor(address: HubAddress, signal: AbortSignal) {
-    this.#client = new HubClient(address)
     this.#address = address
     this.#signal = signal
   }
@@ -53,7 +53,7 @@ export class RemoteTarget implements Target {
     try {
       return await this.#describe(id)
     } catch (error) {
-      if ((error as { code?: unknown }).code !== "OPERATION_NOT_FOUND") throw error
+      if (!isCallError(error, "OPERATION_NOT_FOUND")) throw error
     }
     const { operations } = await this.list({})
     const ids = operations.map((operation) => operation.id)
@@ -66,56 +66,94 @@ export class RemoteTarget implements Target {
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
-    const spec = this.#specs.get(id)
-    if (options.requestInput !== undefined && !hasFiles(spec, input)) {
-      const { callOverSocket } = await import("./hub-socket.ts")
-      const envelope = await callOverSocket(this.#address, id, input, options, spec?.type)
+    const { signal, timeout, requestInput } = options
+    // Files are streamed over HTTP.
+    const hasFiles =
+      uploadOf(input, -1) !== undefined ||
+      Object.hasOwn(this.#specs.get(id)?.outputSchema ?? {}, FILE_MARK)
+    if (requestInput !== undefined && !hasFiles) {
+      const envelope = await this.#callOverSocket(id, input, options)
       if (envelope !== undefined) return envelope
     }
-    const response = await this.#client.open(await uploadRequest(id, input, options))
-    const file = downloadOf((name) => response.headers[name], response.body)
-    if (file !== undefined) return localEnvelope(file, id)
-    return decodeEnvelope(await this.#client.read(response, callRequest(id, undefined, options)))
+    try {
+      return await (await this.#client).call(id, input, { signal, timeout })
+    } catch (error) {
+      throw withCure(error, this.#address.url)
+    }
   }
 
   async *subscribe(
     id: string,
     input: unknown,
-    options: TargetCallOptions,
+    { signal, timeout }: TargetCallOptions,
   ): AsyncGenerator<ResponseEnvelope, void, void> {
-    const request = { ...callRequest(id, input, options), accept: "text/event-stream" }
-    const { body } = await this.#client.open(request)
-    if (body === null) throw endless(id)
-    const { secrets, url } = this.#client
-    const reading = { signal: options.signal, secrets, operationId: id, origin: url }
-    for await (const { event, data } of readEvents(body, "sse", reading)) {
-      if (event === "end") return
-      if (event === "error") throw hubError(data, url) ?? endless(id)
-      if (event === undefined) yield decodeEnvelope(data)
+    try {
+      yield* (await this.#client).subscribe(id, input, { signal, timeout })
+    } catch (error) {
+      throw withCure(error, this.#address.url)
     }
-    throw endless(id)
   }
 
-  async prepare(id: string, input: unknown): Promise<PreparedCall> {
-    const request = await uploadRequest(id, input, { signal: this.#signal })
-    const { method, path, body } = request
-    const headers = this.#client.headers(request, false)
-    const shown = typeof body === "object" ? "(a form with files)" : body
-    return { method, url: `${this.#client.url}${path}`, headers, body: shown }
+  /** The request is made as for a call, and not sent. */
+  async prepare(id: string, input: unknown): Promise<PreparedCall | undefined> {
+    let prepared: PreparedCall | undefined
+    const token = this.#address.token && "***"
+    await using client = await clientOf({ ...this.#address, token }, async (url, init) => {
+      const { "request-id": _, ...headers } = Object.fromEntries(new Headers(init?.headers))
+      const body = typeof init?.body === "string" ? init.body : init?.body && "(a form with files)"
+      prepared = { method: "POST", url: url as string, headers, body: body ?? undefined }
+      return await Promise.reject(new Error("Nothing is sent."))
+    })
+    await client.call(id, input, { signal: this.#signal }).catch(() => undefined)
+    return prepared
   }
 
-  close(): Promise<void> {
-    return Promise.resolve()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#opened)?.close()
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
+  get #client(): Promise<HubClient> {
+    return (this.#opened ??= clientOf(this.#address))
+  }
+
+  /**
+   * Calls over a WebSocket, over which the hub can ask questions and report progress.
+   *
+   * `undefined` if the call has to be made over HTTP: there is no WebSocket, or a result is too large for one.
+   */
+  async #callOverSocket(
+    id: string,
+    input: unknown,
+    options: TargetCallOptions,
+  ): Promise<ResponseEnvelope | undefined> {
+    if ((JSON.stringify(input)?.length ?? 0) > MAX_SENT) return undefined
+    const { url, token } = this.#address
+    const { createClient } = await import("../../index.ts")
+    const { createWebSocketTransport } = await import("../../websocket.ts")
+    const transport = createWebSocketTransport(`${url}/ws?maxResultBytes=${MAX_RESULT_BYTES}`, {
+      token,
+      // Decided before, with the address.
+      insecure: true,
+      reconnect: false,
+      connectTimeout: 5000,
+      maxFrameBytes: MAX_RESULT_BYTES,
+      logger: silentLogger,
+    })
+    await using client = createClient(transport, { logger: silentLogger })
+    try {
+      return await client.call(id, input, options)
+    } catch (error) {
+      if (!isCallError(error)) throw error
+      const isQuery = this.#specs.get(id)?.type === "query"
+      const isTooLarge = error.code === "PAYLOAD_TOO_LARGE" && isQuery
+      if (isTooLarge || (!isForwarded(error) && !error.mayHaveExecuted)) return undefined
+      throw error
+    }
   }
 
   /** Loads the failed sources and reasons, which only administrators of a hub may see. */
   async #lookAtSources(): Promise<void> {
-    const request = { method: "GET", path: "/hub/sources", signal: this.#signal } as const
-    const data = await this.#client.json(request).catch(() => undefined)
+    const data = await this.#get("/hub/sources").catch(() => undefined)
     const { sources } = isRecord(data) ? data : {}
     if (!Array.isArray(sources)) return
     this.failures = sources
@@ -124,9 +162,7 @@ export class RemoteTarget implements Target {
   }
 
   async #describe(id: string): Promise<OperationSpec> {
-    const path = `/operations/${encodeURIComponent(id)}`
-    const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
-    const spec = data as OperationSpec
+    const spec = (await this.#get(`/operations/${encodeURIComponent(id)}`)) as OperationSpec
     this.#specs.set(`${spec.namespace}.${spec.name}`, spec)
     return spec
   }
@@ -138,21 +174,33 @@ export class RemoteTarget implements Target {
     if (type !== undefined) asked.set("type", type)
     const all: ListedOperation[] = []
     for (let page = 0; page < MAX_PAGES; page++) {
-      const path = `/operations?${asked.toString()}`
-      const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
+      const data = await this.#get(`/operations?${asked.toString()}`)
       const { operations, nextCursor } = isRecord(data) ? data : {}
-      if (!Array.isArray(operations)) throw notAList(this.#client.url)
+      if (!Array.isArray(operations)) throw notAList(this.#address.url)
       all.push(...(operations as ListedOperation[]))
       if (typeof nextCursor !== "string") break
       asked.set("cursor", nextCursor)
     }
     return all
   }
+
+  async #get(path: string): Promise<unknown> {
+    return await getFromHub(this.#address, path, this.#signal)
+  }
 }
 
-/** Whether files are sent or returned: HTTP streams those. */
-function hasFiles(spec: OperationSpec | undefined, input: unknown): boolean {
-  return uploadOf(input, -1) !== undefined || Object.hasOwn(spec?.outputSchema ?? {}, FILE_MARK)
+/** A client over HTTP. The hub limits the time of a call; whether the token may be sent was decided with the address. */
+async function clientOf(address: HubAddress, fetch?: typeof globalThis.fetch): Promise<HubClient> {
+  const { createClient } = await import("../../index.ts")
+  const { createHTTPTransport } = await import("../../http.ts")
+  const transport = createHTTPTransport(address.url, {
+    headers: hubHeaders(address),
+    fetch,
+    batch: false,
+    maxResponseBytes: MAX_BYTES,
+    insecure: true,
+  })
+  return createClient(transport, { timeout: Number.POSITIVE_INFINITY, logger: silentLogger })
 }
 
 function isFailedSource(
@@ -161,45 +209,6 @@ function isFailedSource(
   if (!isRecord(value) || value["state"] !== "failed") return false
   const { name, namespace, reason = "" } = value
   return [name, namespace, reason].every((text) => typeof text === "string")
-}
-
-function callRequest(
-  id: string,
-  input: unknown,
-  { signal, timeout }: TargetCallOptions,
-): HubRequest {
-  return {
-    method: "POST",
-    path: `/operations/${encodeURIComponent(id)}`,
-    signal,
-    timeout,
-    operationId: id,
-    body: input === undefined ? undefined : JSON.stringify(encodeValue(input).value),
-  }
-}
-
-/** The request for a call; files are sent as such, with their names. */
-async function uploadRequest(
-  id: string,
-  input: unknown,
-  options: TargetCallOptions,
-): Promise<HubRequest> {
-  const upload = uploadOf(input, -1)
-  const prefer = { prefer: FILE_PREFERENCE }
-  if (upload === undefined) return { ...callRequest(id, input, options), headers: prefer }
-  return {
-    ...callRequest(id, undefined, options),
-    headers: { ...prefer, ...upload.headers },
-    body: await upload.body(),
-  }
-}
-
-function endless(id: string): CallError {
-  return new CallError(
-    "UNAVAILABLE",
-    `The connection to the hub was lost before the stream of "${id}" had ended. Watch it again.`,
-    { operationId: id },
-  )
 }
 
 function notAList(url: string): CallError {

@@ -1,5 +1,4 @@
-import { UsageError } from "../model.ts"
-import type { CommandArgs, CommandIO } from "../model.ts"
+import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 import { oneLine, printText } from "../output.ts"
 import { canAsk, withTerminal } from "../prompt/terminal.ts"
 import { isOfAnother, isTrusted, trustFile } from "./store.ts"

@@ -4,8 +4,7 @@ import { redact } from "../../internal/redact.ts"
 import { isSecretField } from "../../internal/secret-names.ts"
 import { weigh } from "../../internal/weigh.ts"
 import { childPointer } from "../../schema/json.ts"
-import { viewOf } from "../../schema/read/view.ts"
-import type { SchemaView } from "../../schema/read/view.ts"
+import { viewOf, type SchemaView } from "../../schema/read/view.ts"
 
 /** A copy of a value that may be shown: JSON of bounded size, without what looks like a secret. */
 export interface Captured {

@@ -1,7 +1,5 @@
 import type { CallEnded, CallStarted, CallTrace } from "../../engine/observe.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { PerSecond, SECONDS } from "./per-second.ts"
-import { percentilesOf } from "./source-calls.ts"
 import { wallTimeOf } from "../../internal/clock.ts"
 
 /** Counters of a hub since it was started; nested calls count too. */
@@ -23,6 +21,7 @@ export interface HubStats {
   readonly recent: readonly CallTrace[]
 }
 
+/** Calls that are listed, and calls of a source that count for its error rate and latencies. */
 const MAX_RECENT = 200
 const MAX_RUNNING = 10_000
 const MAX_CODES = 100
@@ -146,4 +145,123 @@ class RecentDurations {
       this.#durations.filter((_, index) => (this.#endedAt[index] as number) > since),
     )
   }
+}
+
+/** Length of the history, in seconds. */
+const SECONDS = 60
+
+/** Counts events in each of the last `SECONDS` seconds. */
+class PerSecond {
+  readonly #counts = Array.from({ length: SECONDS }, () => 0)
+  /** The second of the newest count. */
+  #last: number
+
+  constructor(now: number) {
+    this.#last = secondOf(now)
+  }
+
+  add(at: number): void {
+    this.#moveTo(secondOf(at))
+    const slot = slotOf(this.#last)
+    this.#counts[slot] = (this.#counts[slot] ?? 0) + 1
+  }
+
+  /** The count of each second, oldest first; the last one is the current second. */
+  until(now: number): number[] {
+    this.#moveTo(secondOf(now))
+    return Array.from(
+      this.#counts,
+      (_, index) => this.#counts[slotOf(this.#last + 1 + index)] as number,
+    )
+  }
+
+  /** Moves to a second and clears the seconds in between. Small steps back in time are ignored. */
+  #moveTo(second: number): void {
+    const ahead = second - this.#last
+    if (ahead <= 0 && ahead > -SECONDS) return
+    const empty = ahead < 0 ? SECONDS : Math.min(ahead, SECONDS)
+    for (let index = 0; index < empty; index++) this.#counts[slotOf(second - index)] = 0
+    this.#last = second
+  }
+}
+
+function secondOf(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000)
+}
+
+function slotOf(second: number): number {
+  return ((second % SECONDS) + SECONDS) % SECONDS
+}
+
+/** The calls of one source since the hub was started. */
+export interface SourceCalls {
+  readonly calls: number
+  /** Failed calls. Calls that their caller cancelled count in neither number. */
+  readonly errors: number
+  /** The share of failed ones among the last 200, from 0 to 1. */
+  readonly errorRate: number
+  /** Percentiles of the last 200 queries and mutations. */
+  readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number }
+}
+
+/** Maximum number of sources; names of removed ones are dropped. */
+const MAX_SOURCES = 1000
+
+interface Counted {
+  calls: number
+  errors: number
+  /** Whether each of the last calls failed, in a ring. */
+  readonly failed: boolean[]
+  readonly durations: number[]
+}
+
+/** Counts the calls of each source in bounded memory. */
+export class SourceCounters {
+  readonly #bySource = new Map<string, Counted>()
+
+  add(source: string, { outcome, type, durationMs }: CallEnded): void {
+    if (outcome === "aborted") return
+    const counted = this.#of(source)
+    const isFailed = outcome === "error"
+    counted.failed[counted.calls % MAX_RECENT] = isFailed
+    // A subscription lasts as long as its reader stays.
+    if (type !== "subscription") {
+      counted.durations.push(durationMs)
+      if (counted.durations.length >= 2 * MAX_RECENT) counted.durations.splice(0, MAX_RECENT)
+    }
+    counted.calls++
+    if (isFailed) counted.errors++
+  }
+
+  /** The calls of a source. */
+  of(source: string): SourceCalls {
+    const { calls, errors, failed, durations } = this.#bySource.get(source) ?? NONE
+    return {
+      calls,
+      errors,
+      errorRate: failed.length === 0 ? 0 : failed.filter(Boolean).length / failed.length,
+      latencyMs: percentilesOf(durations.slice(-MAX_RECENT)),
+    }
+  }
+
+  #of(source: string): Counted {
+    const existing = this.#bySource.get(source)
+    if (existing !== undefined) return existing
+    const counted: Counted = { calls: 0, errors: 0, failed: [], durations: [] }
+    this.#bySource.set(source, counted)
+    for (const oldest of this.#bySource.keys()) {
+      if (this.#bySource.size <= MAX_SOURCES) break
+      this.#bySource.delete(oldest)
+    }
+    return counted
+  }
+}
+
+const NONE: Counted = { calls: 0, errors: 0, failed: [], durations: [] }
+
+/** Percentiles of durations; 0 when there are none. */
+function percentilesOf(durations: readonly number[]): SourceCalls["latencyMs"] {
+  const sorted = durations.toSorted((left, right) => left - right)
+  const at = (part: number): number => sorted[Math.ceil(sorted.length * part) - 1] ?? 0
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99) }
 }

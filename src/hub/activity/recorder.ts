@@ -1,5 +1,4 @@
-import { allows } from "../../core/access.ts"
-import type { AccessRequirement } from "../../core/access.ts"
+import { allows, type AccessRequirement } from "../../core/access.ts"
 import type { ResponseEnvelope, ResponseMeta } from "../../core/envelope.ts"
 import type { Identity } from "../../core/types.ts"
 import type {
@@ -12,8 +11,7 @@ import type {
 } from "../../engine/observe.ts"
 import type { RecordConfig } from "../../config/model.ts"
 import { toProblem } from "../../serve/http/answer.ts"
-import { capture } from "./capture.ts"
-import type { Captured } from "./capture.ts"
+import { capture, type Captured } from "./capture.ts"
 
 /** A recorded value. */
 export interface RecordedValue {
@@ -163,8 +161,8 @@ function toRecordedCall(entry: Entry, identity: Identity | undefined): RecordedC
     ...(type === "subscription"
       ? { items: results.map(toValue) }
       : result !== undefined && { result: toValue(result) }),
-    ...(problem !== undefined && { problem: toValue(problem).value }),
-    ...(meta !== undefined && { meta }),
+    problem: problem && toValue(problem).value,
+    meta,
   }
 }
 

@@ -6,6 +6,7 @@ import type { HTTPSink, HTTPStream } from "../../serve/exchange.ts"
 import { toProblem } from "../../serve/http/answer.ts"
 import type { Activity } from "../activity.ts"
 import type { Feed, FeedListener } from "./feed.ts"
+import { deferred } from "../../internal/wait.ts"
 
 /** Dependencies of an `ActivityStream`. */
 export interface ActivityStreamParts {
@@ -25,8 +26,7 @@ const PAUSE_MS = 100
  */
 export class ActivityStream implements HTTPStream, Beating, FeedListener {
   readonly #parts: ActivityStreamParts
-  readonly #over: Promise<void>
-  #finish: () => void = () => {}
+  readonly #over = deferred()
   #isOver = false
   #ending: CallError | undefined
   #sink: HTTPSink | undefined
@@ -38,12 +38,6 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
 
   constructor(parts: ActivityStreamParts) {
     this.#parts = parts
-    this.#over = new Promise((resolve) => {
-      this.#finish = () => {
-        this.#isOver = true
-        resolve()
-      }
-    })
   }
 
   async run(sink: HTTPSink): Promise<void> {
@@ -56,7 +50,7 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
       let text = activity.currentEvents().reduce((all, event) => all + event.text, "")
       while (!this.#isOver) {
         await this.#write(text)
-        await Promise.race([this.#untilEvent(feed), this.#over])
+        await Promise.race([this.#untilEvent(feed), this.#over.promise])
         text = textOf(feed)
       }
       if (!sink.isGone) sink.write(text + this.#lastEvent())
@@ -72,6 +66,11 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
   end(reason?: CallError): void {
     this.#ending ??= reason
     this.#finish()
+  }
+
+  #finish(): void {
+    this.#isOver = true
+    this.#over.resolve()
   }
 
   wake(): void {
@@ -94,7 +93,7 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     this.#isBusy = true
     if (text === "" || sink.write(text)) return
     this.#isFull = true
-    await Promise.race([sink.drained(), this.#over])
+    await Promise.race([sink.drained(), this.#over.promise])
     this.#isFull = false
   }
 

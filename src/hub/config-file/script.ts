@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { extname } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -129,20 +129,9 @@ async function importPlace(file: string, name: string): Promise<Place | undefine
 
 /** The line of a syntax error, which only `node --check` reports. */
 async function checkedPlace(file: string): Promise<Place | undefined> {
+  const options = { env: { PATH: process.env["PATH"] }, timeout: CHECK_TIMEOUT, windowsHide: true }
   const stderr = await new Promise<string>((resolve) => {
-    const child = spawn(process.execPath, ["--check", file], {
-      env: { PATH: process.env["PATH"] },
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: CHECK_TIMEOUT,
-      windowsHide: true,
-    })
-    let out = ""
-    child.stderr.setEncoding("utf8")
-    child.stderr.on("data", (chunk: string) => {
-      if (out.length < 10_000) out += chunk
-    })
-    child.once("error", () => resolve(""))
-    child.once("close", () => resolve(out))
+    execFile(process.execPath, ["--check", file], options, (_error, _out, text) => resolve(text))
   })
   const line = /:(\d+)\r?$/m.exec(stderr)?.[1]
   return line === undefined ? undefined : { line: Number(line) }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { execFile, type ExecFileException, type ExecFileOptions } from "node:child_process"
 import { open } from "node:fs/promises"
 import { homedir } from "node:os"
 import { basename, isAbsolute, join, resolve, sep } from "node:path"
@@ -31,25 +31,27 @@ export async function runCommand(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   const [program = "", ...args] = words
-  const outcome = await runBounded(program, args, cwd, env)
-  const hint = "Run it by hand to see why."
-  switch (outcome.kind) {
-    case "missing":
-      throw new Error(`the program "${program}" cannot be started. Is it installed, and in PATH?`)
-    case "slow":
-      throw new Error(
-        `the command "${program} …" did not finish within ${COMMAND_TIMEOUT / 1000} s. Does it ask for something?`,
-      )
-    case "large":
-      throw new Error(`the command "${program} …" printed more than ${MAX_BYTES} bytes.`)
-    case "failed":
-      throw new Error(`the command "${program} …" failed (${outcome.why}). ${hint}`)
-    case "done": {
-      const value = outcome.text.replace(/(?:\r?\n)+$/, "")
-      if (value === "") throw new Error(`the command "${program} …" printed nothing. ${hint}`)
-      return value
-    }
+  const command = `the command "${program} …"`
+  const { error, isSlow, text } = await runBounded(program, args, { cwd, env })
+  if (isSlow) {
+    throw new Error(
+      `${command} did not finish within ${COMMAND_TIMEOUT / 1000} s. Does it ask for something?`,
+    )
   }
+  if (error?.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") {
+    throw new Error(`${command} printed more than ${MAX_BYTES} bytes.`)
+  }
+  if (typeof error?.code === "string") {
+    throw new Error(`the program "${program}" cannot be started. Is it installed, and in PATH?`)
+  }
+  const hint = "Run it by hand to see why."
+  if (error !== null) {
+    const why = error.signal ? `signal ${error.signal}` : `exit code ${error.code}`
+    throw new Error(`${command} failed (${why}). ${hint}`)
+  }
+  const value = text.replace(/(?:\r?\n)+$/, "")
+  if (value === "") throw new Error(`${command} printed nothing. ${hint}`)
+  return value
 }
 
 /** The value of a variable that editors define, such as `workspaceFolder`. */
@@ -67,49 +69,32 @@ export function editorPlace(name: string, baseDir: string): string {
   }
 }
 
-type Outcome =
-  | { readonly kind: "done"; readonly text: string }
-  | { readonly kind: "failed"; readonly why: string }
-  | { readonly kind: "missing" | "slow" | "large" }
+interface Outcome {
+  readonly error: ExecFileException | null
+  readonly isSlow: boolean
+  readonly text: string
+}
 
 function runBounded(
   program: string,
   args: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string | undefined>>,
+  options: Pick<ExecFileOptions, "cwd" | "env">,
 ): Promise<Outcome> {
   return new Promise((settle) => {
-    const child = spawn(program, args, {
-      cwd,
-      env,
-      stdio: ["ignore", "pipe", "ignore"],
-      windowsHide: true,
+    let isSlow = false
+    const limits = { maxBuffer: MAX_BYTES, killSignal: "SIGKILL", windowsHide: true } as const
+    const child = execFile(program, args, { ...options, ...limits }, (error, text) => {
+      clearTimeout(timer)
+      settle({ error, isSlow, text })
     })
-    const chunks: Buffer[] = []
-    let size = 0
-    let stopped: Outcome | undefined
-    const stop = (outcome: Outcome): void => {
-      stopped ??= outcome
+    child.stdin?.end()
+    const timer = setTimeout(() => {
+      isSlow = true
       child.kill("SIGKILL")
-      // A child of the program may keep the pipe open.
-      child.stdout.destroy()
-    }
-    const timer = setTimeout(() => stop({ kind: "slow" }), COMMAND_TIMEOUT)
-    child.stdout.on("data", (chunk: Buffer) => {
-      size += chunk.length
-      if (size > MAX_BYTES) stop({ kind: "large" })
-      else chunks.push(chunk)
-    })
-    child.once("error", () => {
-      clearTimeout(timer)
-      settle({ kind: "missing" })
-    })
-    child.once("close", (code, signal) => {
-      clearTimeout(timer)
-      const text = Buffer.concat(chunks).toString("utf8")
-      const why = code === null ? `signal ${signal}` : `exit code ${code}`
-      settle(stopped ?? (code === 0 ? { kind: "done", text } : { kind: "failed", why }))
-    })
+      // A child of the program may keep the pipes open.
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }, COMMAND_TIMEOUT)
   })
 }
 

@@ -6,10 +6,10 @@ import { reasonOf } from "../../internal/message-text.ts"
 import { withoutUndefined } from "../../internal/own.ts"
 import type { BusOptions } from "../../transport/bus/options.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
-import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { Identity } from "../../core/types.ts"
 import { fill } from "../resolve-references.ts"
 import { anonymousContext } from "./caller-links.ts"
+import { WatchedTransport } from "./peer.ts"
 import type { SourceContext } from "../model.ts"
 
 /** A transport to a broker, and how it is described. */
@@ -114,60 +114,30 @@ function configReason(cause: unknown): string {
 }
 
 /** A broker's transport as the hub uses it: listings carry the hub's identity, and `restored` repeats them. */
-export class BrokerLink implements Transport {
+export class BrokerLink extends WatchedTransport {
   readonly #name: string
-  readonly #transport: BusTransport
   readonly #identity: Identity | undefined
-  #receiver: TransportReceiver | undefined
 
   constructor(name: string, transport: BusTransport, identity: Identity | undefined) {
+    super(transport)
     this.#name = name
-    this.#transport = transport
     this.#identity = identity
   }
 
-  open(receiver: TransportReceiver): void {
-    this.#receiver = receiver
-    this.#transport.open(receiver)
-  }
-
-  send(event: CallEvent): void {
+  override send(event: CallEvent): void {
     const isList =
       event.type === "call.requested" &&
       event.identity === undefined &&
       event.operationId.startsWith("services.")
     try {
-      this.#transport.send(
+      super.send(
         isList && this.#identity !== undefined ? { ...event, identity: this.#identity } : event,
       )
     } catch (error) {
-      throw this.#named(error)
+      if (!isCallError(error, "UNAVAILABLE")) throw error
+      // Callers of a hub know its sources, not its brokers.
+      const message = `Source "${this.#name}" is unavailable: ${error.message}`
+      throw changedError(error, { message, cause: error })
     }
-  }
-
-  ready(): Promise<void> | undefined {
-    return this.#transport.ready?.()
-  }
-
-  deliveryStatus(requestId: string): CallFate | undefined {
-    return this.#transport.deliveryStatus?.(requestId)
-  }
-
-  /** Names the source in an error: callers of a hub know its sources, not its brokers. */
-  #named(error: unknown): unknown {
-    if (!isCallError(error, "UNAVAILABLE")) return error
-    return changedError(error, {
-      message: `Source "${this.#name}" is unavailable: ${error.message}`,
-      cause: error,
-    })
-  }
-
-  /** Makes listeners list the operations again. */
-  restored(): void {
-    this.#receiver?.restored()
-  }
-
-  close(): Promise<void> {
-    return this.#transport.close()
   }
 }

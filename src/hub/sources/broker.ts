@@ -1,13 +1,13 @@
 import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
 import type { OpenSource, SourceContext } from "../model.ts"
 import { BrokerLink, createBrokerTransport } from "./broker-link.ts"
 import { Mirror } from "./mirror.ts"
+import { openPeer } from "./peer.ts"
 
 /** Milliseconds that an operation stays after its last worker left: workers may be restarting. */
 const LINGER_MS = 60_000
@@ -25,46 +25,30 @@ export async function openBroker(
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {
-  const { fromCall } = await import("../../protocol/from-call.ts")
-  const { PendingRequestMap } = await import("../../protocol/pending/request-map.ts")
-  const { clock, logger, signal, retries } = context
+  const { clock, retries } = context
   const broker = await createBrokerTransport(source, place, context)
   const { transport, shown } = broker
   const link = new BrokerLink(source.name, transport, broker.identity)
   const mirror = new Mirror(context.originId, { clock, ms: LINGER_MS })
-  // Closing it also ends the requests that are under way, such as a listing.
-  const map = new PendingRequestMap(link, { logger, clock })
-  const giveUp = (): void => void map.close()
-  signal.addEventListener("abort", giveUp)
-  try {
-    const peer = await unlessUnreachable(fromCall(map, { signal, logger }), transport, shown, clock)
-    const detach = await peer.attach(mirror as unknown as AnyRegistry)
-    signal.throwIfAborted()
-    const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
-    // Without retries no worker is waited for, so an empty list is an error.
-    if (!retries && mirror.isAbandoned) throw new CallError("UNAVAILABLE", noWorker)
-    const health = new Health(transport, mirror, { lost: lostAt(shown), noWorker })
-    // The list may have changed while the broker was unreachable.
-    health.onReached = () => link.restored()
-    return {
-      operations: () => mirror.operations,
-      report: () => mirror.report(),
-      onChange: (listener) => mirror.onChange(listener),
-      onHealth: (listener) => health.listen(listener),
-      async close() {
-        health.close()
-        mirror.close()
-        await detach()
-        await map.close()
-      },
-    }
-  } catch (error) {
-    const { isConnected } = transport
-    mirror.close()
-    await map.close()
-    throw unreachable(source.name, place, error, isConnected)
-  } finally {
-    signal.removeEventListener("abort", giveUp)
+  const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
+  const peer = await openPeer(link, mirror, context, {
+    async wait(attached) {
+      await unlessUnreachable(attached, transport, shown, clock)
+      // Without retries no worker is waited for, so an empty list is an error.
+      if (!retries && mirror.isAbandoned) throw new CallError("UNAVAILABLE", noWorker)
+    },
+    explain: (error) => unreachable(source.name, place, error, transport.isConnected),
+  })
+  const messages = { lost: lostAt(shown), noWorker }
+  // The list may have changed while the broker was unreachable.
+  const health = watchHealth(transport, mirror, messages, () => link.restored())
+  return {
+    ...peer,
+    onHealth: (listener) => health.listen(listener),
+    close() {
+      health.close()
+      return peer.close()
+    },
   }
 }
 
@@ -94,62 +78,48 @@ async function unlessUnreachable<TValue>(
   }
 }
 
-/** Reports whether the broker is reachable and has workers. */
-class Health {
-  onReached: (() => void) | undefined
-  readonly #mirror: Mirror
-  readonly #messages: { readonly lost: string; readonly noWorker: string }
-  readonly #listeners = new Listeners<string | undefined>()
-  readonly #stops: readonly (() => void)[]
-  #isReached = true
+/** Reports whether the broker is reachable and has workers; calls `onReached` when it is back. */
+function watchHealth(
+  transport: BusTransport,
+  mirror: Mirror,
+  messages: { readonly lost: string; readonly noWorker: string },
+  onReached: () => void,
+): { listen: NonNullable<OpenSource["onHealth"]>; close(): void } {
+  const listeners = new Listeners<string | undefined>()
+  let isReached = transport.isConnected
   /** The broker's reason for refusing the credentials. */
-  #refusal: string | undefined
-  #lastReason: string | undefined
-
-  constructor(
-    transport: BusTransport,
-    mirror: Mirror,
-    words: { readonly lost: string; readonly noWorker: string },
-  ) {
-    this.#mirror = mirror
-    this.#messages = words
-    this.#stops = [
-      transport.onHealth((reason) => {
-        const isBack = reason === undefined && !this.#isReached
-        this.#isReached = reason === undefined
-        this.#refusal = / refuses /.test(reason ?? "") ? reason : undefined
-        this.#notify()
-        if (isBack) this.onReached?.()
-      }),
-      mirror.onChange(() => this.#notify()),
-    ]
-    this.#isReached = transport.isConnected
-    this.#lastReason = this.#reason
+  let refusal: string | undefined
+  const currentReason = (): string | undefined => {
+    if (!isReached) return refusal ?? messages.lost
+    return mirror.isAbandoned ? messages.noWorker : undefined
   }
-
-  listen(listener: (reason: string | undefined) => void): () => void {
-    const remove = this.#listeners.add(listener)
-    // The source may have been opened without a worker.
-    if (this.#lastReason !== undefined)
-      queueMicrotask(() => this.#listeners.notify(this.#lastReason))
-    return remove
+  let last = currentReason()
+  const notify = (): void => {
+    const reason = currentReason()
+    if (reason === last) return
+    last = reason
+    listeners.notify(reason)
   }
-
-  close(): void {
-    this.#listeners.clear()
-    for (const stop of this.#stops) stop()
-  }
-
-  get #reason(): string | undefined {
-    if (!this.#isReached) return this.#refusal ?? this.#messages.lost
-    return this.#mirror.isAbandoned ? this.#messages.noWorker : undefined
-  }
-
-  #notify(): void {
-    const reason = this.#reason
-    if (reason === this.#lastReason) return
-    this.#lastReason = reason
-    this.#listeners.notify(reason)
+  const stops = [
+    transport.onHealth((reason) => {
+      const isBack = reason === undefined && !isReached
+      isReached = reason === undefined
+      refusal = / refuses /.test(reason ?? "") ? reason : undefined
+      notify()
+      if (isBack) onReached()
+    }),
+    mirror.onChange(notify),
+  ]
+  return {
+    listen(listener) {
+      // The source may have been opened without a worker.
+      if (last !== undefined) queueMicrotask(() => listeners.notify(last))
+      return listeners.add(listener)
+    },
+    close() {
+      listeners.clear()
+      for (const stop of stops) stop()
+    },
   }
 }
 

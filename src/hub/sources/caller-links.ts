@@ -1,6 +1,5 @@
 import { fixedHeaders, headersKey, readCallHeaders } from "../../core/call-headers.ts"
-import type { CallHeaders } from "../../core/call-headers.ts"
-import { callUntilAborted } from "../../core/call-headers.ts"
+import { callUntilAborted, type CallHeaders } from "../../core/call-headers.ts"
 import type { SourceConfig } from "../../config/model.ts"
 import { IdlePool } from "../../internal/idle-pool.ts"
 import type { PendingRequestMap } from "../../protocol/pending/request-map.ts"
@@ -62,28 +61,23 @@ export async function credentialsFor(
  * Connections to another hub, one per token and set of headers: the other hub identifies a caller by
  * its connection.
  */
-export class CallerLinks {
-  readonly #open: (shown: HubCredentials) => PendingRequestMap
-  readonly #pool: IdlePool<PendingRequestMap>
-
-  constructor(clock: Clock, open: (shown: HubCredentials) => PendingRequestMap) {
-    this.#open = open
-    this.#pool = new IdlePool({
-      clock,
-      maxSize: MAX_LINKS,
-      idle: IDLE_MS,
-      isBusy: (map) => map.getPendingCount() > 0,
-      // The connection is idle: no call waits for the result.
-      dispose: (map) => void map.close(),
-    })
-  }
-
-  get(shown: HubCredentials): PendingRequestMap {
-    const key = JSON.stringify([shown.token, shown.headers && headersKey(shown.headers)])
-    return this.#pool.get(key, () => this.#open(shown))
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#pool.clear().map((map) => map.close()))
+export function callerLinks(
+  clock: Clock,
+  open: (shown: HubCredentials) => PendingRequestMap,
+): { get(shown: HubCredentials): PendingRequestMap; close(): Promise<unknown> } {
+  const pool = new IdlePool<PendingRequestMap>({
+    clock,
+    maxSize: MAX_LINKS,
+    idle: IDLE_MS,
+    isBusy: (map) => map.getPendingCount() > 0,
+    // The connection is idle: no call waits for the result.
+    dispose: (map) => void map.close(),
+  })
+  return {
+    get: (shown) =>
+      pool.get(JSON.stringify([shown.token, shown.headers && headersKey(shown.headers)]), () =>
+        open(shown),
+      ),
+    close: () => Promise.all(pool.clear().map((map) => map.close())),
   }
 }

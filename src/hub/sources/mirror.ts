@@ -1,10 +1,9 @@
-import type { AnyOperation } from "../../core/define.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { RawReport } from "../model.ts"
-import { idOf, isSameImport } from "../../core/define.ts"
+import { idOf, isSameImport, type AnyOperation } from "../../core/define.ts"
 
 /** How long operations stay after their peer removed them. */
 export interface Linger {

@@ -4,12 +4,13 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import type { ImportedOperations } from "../../sources/openapi/from-openapi.ts"
 import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS } from "../../sources/openapi/options.ts"
 import type { OpenAPIConfig, OpenAPIUrlConfig } from "../../sources/openapi/options.ts"
-import { fill } from "../resolve-references.ts"
-import type { Resolve } from "../resolve-references.ts"
+import { fill, type Resolve } from "../resolve-references.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
 import { missingCredentialsOf } from "../../sources/openapi/report.ts"
-import { WatchedFetch } from "./watched-fetch.ts"
+import { classifyFailure } from "../../http-client/connection-failure.ts"
+import { resolveFetch } from "../../http-client/public-fetch.ts"
+import { Listeners } from "../../internal/listeners.ts"
 
 /** Opens the operations of a document, from a file or a URL. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
@@ -17,17 +18,17 @@ export const openOpenAPI: OpenSourceOf = async (source, context) => {
   const settings = source.config as OpenAPISource
   const { resolve, signal } = context
   const openapi = await fill(settings.openapi, resolve, source.name, "openapi")
-  const watched = new WatchedFetch(settings.blockPrivate)
+  const health = new Listeners<string | undefined>()
   const isUrl = /^https?:/i.test(openapi)
   const rules = isUrl ? OPENAPI_URL_OPTIONS : OPENAPI_OPTIONS
   const config: OpenAPIUrlConfig = {
     ...(await optionsOf(settings, rules, source.name, resolve)),
     namespace: source.namespace,
-    fetch: watched.fetch,
+    fetch: watchedFetch(settings.blockPrivate, health),
   }
   if (isUrl) {
     const loading = FromOpenAPIUrl(openapi, { ...config, signal })
-    return opened(await loading, watched, undefined, source.name)
+    return opened(await loading, health, undefined, source.name)
   }
   const files = new Set<string>()
   const fs = {
@@ -38,12 +39,12 @@ export const openOpenAPI: OpenSourceOf = async (source, context) => {
     },
   }
   const operations = await FromOpenAPIFile(pathOf(openapi, context.baseDir), config, fs)
-  return opened(operations, watched, [...files], source.name)
+  return opened(operations, health, [...files], source.name)
 }
 
 function opened(
   operations: ImportedOperations,
-  watched: WatchedFetch,
+  health: Listeners<string | undefined>,
   files: readonly string[] | undefined,
   name: string,
 ): Awaited<ReturnType<OpenSourceOf>> {
@@ -57,7 +58,7 @@ function opened(
         how: `${count === 1 ? "1 operation needs" : `${count} operations need`} it. Set "credentials" of source "${name}" in the configuration, by the name of the scheme, or "auth".`,
       })),
     onChange: () => () => {},
-    onHealth: (listener) => watched.onHealth(listener),
+    onHealth: health.add,
     files,
     close: async () => {},
   }
@@ -117,5 +118,32 @@ function reportOf(operations: ImportedOperations): RawReport {
       notes: notes.map(({ message, pointer }) => `${message} [${pointer}]`),
     })),
     warnings: report.warnings,
+  }
+}
+
+/** A `fetch` that reports why a server cannot be reached, and with `undefined` when it answers again. */
+function watchedFetch(
+  blockPrivate: boolean | undefined,
+  health: Listeners<string | undefined>,
+): typeof globalThis.fetch {
+  let isLost = false
+  const notify = (reason: string | undefined): void => {
+    isLost = reason !== undefined
+    health.notify(reason)
+  }
+  return async (input, init) => {
+    try {
+      const response = await resolveFetch({ blockPrivate })(input, init)
+      if (isLost) notify(undefined)
+      return response
+    } catch (error) {
+      const { phase, why } = classifyFailure(error)
+      // A request that was under way may have failed for a reason of its own.
+      if (phase === "before" && init?.signal?.aborted !== true) {
+        const { origin } = new URL(input instanceof Request ? input.url : input)
+        notify(`${origin} cannot be reached: ${why} The next call tries it again.`)
+      }
+      throw error
+    }
   }
 }

@@ -1,6 +1,5 @@
 import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
-import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import { fill } from "../resolve-references.ts"
@@ -9,10 +8,10 @@ import { isBroker } from "../../config/names.ts"
 import { openBroker } from "./broker.ts"
 import type { CallLink } from "../../protocol/pending/request-map.ts"
 import type { CredentialContext } from "../../core/types.ts"
-import { CallerLinks, dependsOnCaller, anonymousContext, credentialsFor } from "./caller-links.ts"
+import { callerLinks, dependsOnCaller, anonymousContext, credentialsFor } from "./caller-links.ts"
 import type { HubCredentials } from "./caller-links.ts"
 import { Mirror } from "./mirror.ts"
-import { WatchedTransport } from "./watched-transport.ts"
+import { openPeer, WatchedTransport } from "./peer.ts"
 
 /** Opens the operations of another hub, or of the workers behind a broker. */
 export const openRemote: OpenSourceOf = async (source, context) => {
@@ -34,7 +33,6 @@ async function openHub(
   remote: string,
   context: SourceContext,
 ): Promise<OpenSource> {
-  const { fromCall } = await import("../../protocol/from-call.ts")
   const { PendingRequestMap } = await import("../../protocol/pending/request-map.ts")
   const { createWebSocketTransport } = await import("../../transport/websocket/websocket.ts")
   const settings = source.config as RemoteSource
@@ -46,7 +44,7 @@ async function openHub(
   if (settings.insecure !== true && (showing.token ?? showing.headers) !== undefined) {
     refuseReadable(source.name, new URL(remote), showing.token === undefined ? "headers" : "token")
   }
-  const { clock, logger, signal, retries } = context
+  const { clock, logger, retries } = context
   const { blockPrivate, insecure } = settings
   const options = { clock, logger, reconnect: retries, blockPrivate, insecure }
   const url = socketUrl(remote)
@@ -58,7 +56,7 @@ async function openHub(
       typeof showing.token === "function" ? async () => (await own()).token ?? "" : showing.token,
     headers: showing.headers && (async () => (await own()).headers ?? {}),
   })
-  const callers = new CallerLinks(
+  const callers = callerLinks(
     clock,
     (shown) => new PendingRequestMap(createWebSocketTransport(url, { ...options, ...shown })),
   )
@@ -67,35 +65,14 @@ async function openHub(
       ? undefined
       : callers.get(await credentialsFor(showing, call, source.name))
   const watched = new WatchedTransport(transport)
-  const mirror = new Mirror(context.originId)
-  // Closing it also ends the requests that are under way, such as a listing.
-  const map = new PendingRequestMap(watched, { logger, clock })
-  const giveUp = (): void => void map.close()
-  signal.addEventListener("abort", giveUp)
-  try {
-    const peer = await fromCall(map, {
-      signal,
-      logger,
-      linkFor: dependsOnCaller(showing) ? linkFor : undefined,
-    })
-    const detach = await peer.attach(mirror as unknown as AnyRegistry)
-    signal.throwIfAborted()
-    return {
-      operations: () => mirror.operations,
-      report: () => mirror.report(),
-      onChange: (listener) => mirror.onChange(listener),
-      onHealth: (listener) => watched.onHealth(listener),
-      async close() {
-        mirror.close()
-        await Promise.all([map.close(), callers.close()])
-        await detach()
-      },
-    }
-  } catch (error) {
-    await map.close()
-    throw unreachable(source.name, remote, error)
-  } finally {
-    signal.removeEventListener("abort", giveUp)
+  const peer = await openPeer(watched, new Mirror(context.originId), context, {
+    linkFor: dependsOnCaller(showing) ? linkFor : undefined,
+    explain: (error) => unreachable(source.name, remote, error),
+  })
+  return {
+    ...peer,
+    onHealth: (listener) => watched.onHealth(listener),
+    close: async () => void (await Promise.all([peer.close(), callers.close()])),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { ScanSource } from "../../config/model.ts"
 import { nodeFS } from "../../node/fs.ts"
-import { scanDefinitions } from "../../sources/scan/scanner.ts"
-import type { ScanProblem } from "../../sources/scan/scanner.ts"
+import { scanDefinitions, type ScanProblem } from "../../sources/scan/scanner.ts"
 import { freshImporter, withoutStamp } from "../config-file/fresh-import.ts"
 import { fill } from "../resolve-references.ts"
 import type { OpenSourceOf, ReportItem } from "../model.ts"

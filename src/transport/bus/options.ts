@@ -8,7 +8,7 @@ import type { TicketSigner, TicketVerifier } from "./tickets/model.ts"
 export interface BusOptions {
   /**
    * The user that this end calls as, which is a segment of every address; "anyone" when left out. A broker with the
-   * permissions of `operations nats-permissions` restricts each user to their own segment.
+   * permissions of docs/guides/broker-permissions.md restricts each user to their own segment.
    */
   readonly user?: string | undefined
   /** The prefix of all addresses, which separates systems that share a broker: "operations". */

@@ -2,7 +2,7 @@
 
 import type { Msg, NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
 import { refusal, type CallError } from "../../core/errors.ts"
-import { tagOf } from "../../internal/user-tag.ts"
+import { tagOf } from "./user-tag.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
@@ -263,7 +263,7 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
 function notPermitted(action: "publish" | "subscribe", subject: string): CallError {
   const message =
     `The NATS server does not permit this user to ${action} to "${subject}". ` +
-    `Grant it (see "operations nats-permissions"), or check "user" of createNatsTransport().`
+    `Grant it (see docs/guides/broker-permissions.md), or check "user" of createNatsTransport().`
   return refusal("ACCESS_DENIED", message)
 }
 

@@ -1,5 +1,5 @@
 import { refusal } from "../../core/errors.ts"
-import { TAG_LENGTH } from "../../internal/user-tag.ts"
+import { TAG_LENGTH } from "./user-tag.ts"
 import type { MessageOrigin } from "../bus/types.ts"
 
 /** The queue group of all workers: each request goes to one of them. */

@@ -4,7 +4,8 @@ import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
 import { localEnvelope } from "../../../src/core/envelope.ts"
-import { ItemWriter } from "../../../src/cli/result/items.ts"
+import type { CommandIO } from "../../../src/cli/model.ts"
+import { printItem } from "../../../src/cli/result/items.ts"
 import { toFile } from "../../../src/type.ts"
 import { testIO } from "../support/run.ts"
 import { runCommand } from "../../support/command-io.ts"
@@ -53,7 +54,7 @@ describe("operations watch", () => {
     const printed: string[] = []
     for (const form of ["people", "data", "envelope"] as const) {
       const io = testIO()
-      await new ItemWriter(form, io).write(localEnvelope(undefined, "a.b"))
+      await printItem(localEnvelope(undefined, "a.b"), form, io)
       printed.push(io.stdout.text)
     }
     const [people, data, envelope = ""] = printed
@@ -65,7 +66,7 @@ describe("operations watch", () => {
     const io = testIO()
     const file = toFile(new Blob(["hello"]).stream(), { name: "a.txt", type: "text/plain" })
     for (const form of ["people", "data", "envelope"] as const) {
-      await new ItemWriter(form, io).write(localEnvelope(file, "a.b"))
+      await printItem(localEnvelope(file, "a.b"), form, io)
     }
     const [people, data, envelope = ""] = io.stdout.text.split("\n")
     expect([people, data]).toEqual(['"aGVsbG8="', '"aGVsbG8="'])
@@ -129,7 +130,7 @@ describe("operations watch", () => {
   })
 })
 
-describe("ItemWriter", () => {
+describe("printItem", () => {
   test("waits for a slow reader, and no longer than until Ctrl-C", async () => {
     const listeners = new Set<() => void>()
     const stop = new AbortController()
@@ -139,19 +140,17 @@ describe("ItemWriter", () => {
       off: (_event: string, listener: () => void) => listeners.delete(listener),
     }
     const io = { stdout, stderr: stdout, signal: stop.signal, env: {} }
-    const writer = new ItemWriter(
-      "data",
-      io as unknown as ConstructorParameters<typeof ItemWriter>[1],
-    )
-    const first = writer.write(localEnvelope(1, "a.b"))
+    const write = (data: number): Promise<void> =>
+      printItem(localEnvelope(data, "a.b"), "data", io as unknown as CommandIO)
+    const first = write(1)
     expect(listeners.size).toBe(1)
     for (const drained of listeners) drained()
     await first
     expect(listeners.size).toBe(0)
-    const second = writer.write(localEnvelope(2, "a.b"))
+    const second = write(2)
     stop.abort("SIGINT")
     await second
-    await writer.write(localEnvelope(3, "a.b"))
+    await write(3)
     expect(listeners.size).toBe(0)
   })
 })

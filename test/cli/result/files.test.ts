@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { CommandIO } from "../../../src/cli/model.ts"
-import { saveFile, showFile } from "../../../src/cli/result/files.ts"
+import { saveFile, showFile } from "../../../src/cli/result/save.ts"
 import { toFile } from "../../../src/schema/files.ts"
 import type { FileLike } from "../../../src/schema/files.ts"
 

@@ -179,8 +179,8 @@ describe("sources opened in this process", () => {
     stop.abort("SIGINT")
 
     await expect(listing).rejects.toMatchObject({ code: "ABORTED" })
-    await target.close()
-    await target.close()
+    await target[Symbol.asyncDispose]()
+    await target[Symbol.asyncDispose]()
     await expect(target.list({})).rejects.toMatchObject({ code: "ABORTED" })
   })
 

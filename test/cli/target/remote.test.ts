@@ -90,7 +90,7 @@ describe("a remote hub as a target", () => {
       const { data } = await hub.target.execute("file.much", { length }, options)
       expect((data as string).length).toBe(length)
     }
-    const file = new File(["abc"], "a.txt")
+    const file = new File(["abc".repeat(100_000)], "a.txt")
     await expect(hub.target.execute("task.create", { file }, options)).rejects.toThrow(
       "Send the body as",
     )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { CallEnded } from "../../../src/engine/observe.ts"
-import { SourceCounters } from "../../../src/hub/activity/source-calls.ts"
+import { SourceCounters } from "../../../src/hub/activity/counters.ts"
 
 function ended(more: Partial<CallEnded> = {}): CallEnded {
   return {

@@ -1,13 +1,12 @@
-/** A broker with the permissions that the command writes, and people on it, some of them with bad intentions. */
-import { createHash, randomBytes } from "node:crypto"
+/** A broker with the permissions of docs/guides/broker-permissions.md, and people on it, some of them with bad intentions. */
+import { randomBytes } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { connect } from "@nats-io/transport-node"
 import type { Msg, NatsConnection } from "@nats-io/transport-node"
 import { Redis } from "ioredis"
-import { natsText } from "../../../src/cli/permissions/nats.ts"
-import { readPlan } from "../../../src/cli/permissions/plan.ts"
-import { redisText } from "../../../src/cli/permissions/redis.ts"
-import { TAG_LENGTH } from "../../../src/internal/user-tag.ts"
+import { natsUsers, redisUsers } from "../../../examples/permissions/rules.ts"
+import type { BrokerUser } from "../../../examples/permissions/rules.ts"
+import { TAG_LENGTH } from "../../../src/transport/nats/user-tag.ts"
 import type { BusOptions } from "../../../src/transport/bus/options.ts"
 import type { BusTransport } from "../../../src/transport/bus/transport.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
@@ -16,12 +15,15 @@ import { startNats, startRedis } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
 
 /** Who is there. The observer belongs to the test: it sees everything, as the best informed attacker would. */
-const PLAN = readPlan({
-  prefix: "ops",
-  users: ["alice=task.*", "bob=task.*,shop.buy", "mallory=shop.buy"],
-  workers: ["w1=task.*,admin.*", "w2=shop.*"],
-  hubs: ["hub"],
-})
+const PREFIX = "ops"
+const USERS = [
+  { name: "alice", calls: ["task.>"] },
+  { name: "bob", calls: ["task.>", "shop.buy"] },
+  { name: "mallory", calls: ["shop.buy"] },
+  { name: "hub", calls: [">"] },
+  { name: "w1", serves: ["task.>", "admin.>"] },
+  { name: "w2", serves: ["shop.>"] },
+]
 
 const OBSERVER = "observer"
 
@@ -84,12 +86,9 @@ export interface Lab extends AsyncDisposable {
 
 export async function natsLab(): Promise<Lab> {
   const passwords = passwordsOf()
-  const open = `\n    { user: "${OBSERVER}", password: "${passwords.get(OBSERVER)}" }\n  ]\n}\n`
-  // The passwords come by the environment, as they do in earnest.
-  for (const { name, variable } of PLAN.accounts) {
-    process.env[variable] = `"${passwords.get(name)}"`
-  }
-  const config = natsText(PLAN).replace(/\n {2}\]\n\}\n$/, open)
+  const observer = { user: OBSERVER, password: passwords.get(OBSERVER) }
+  const users = [...natsUsers(PREFIX, usersWith(passwords)), observer]
+  const config = `authorization { users: ${JSON.stringify(users)} }\n`
   const broker = await startNats({ config })
   const raw = (account: string): Promise<Raw> => natsRaw(broker.url, account, passwords)
   return {
@@ -99,7 +98,7 @@ export async function natsLab(): Promise<Lab> {
     observe: () => observe(raw, ">"),
     transport: (account, options) =>
       createNatsTransport({
-        prefix: PLAN.prefix,
+        prefix: PREFIX,
         user: account,
         ...options,
         servers: broker.url,
@@ -111,13 +110,10 @@ export async function natsLab(): Promise<Lab> {
 
 export async function redisLab(): Promise<Lab> {
   const passwords = passwordsOf()
-  const acl = redisText(PLAN).replaceAll(/#\$(\w+)_SHA256/g, (_, variable: string) => {
-    const account = PLAN.accounts.find((one) => one.variable === variable)
-    return `#${sha256(passwords.get(account?.name ?? "") as string)}`
-  })
+  const acl = redisUsers(PREFIX, usersWith(passwords)).join("\n")
   const observer = `user ${OBSERVER} on >${passwords.get(OBSERVER)} ~* &* +@all\n`
   // The same lines as in an aclfile, which a test would have to write first.
-  const broker = await startRedis({ config: `${acl}${observer}` })
+  const broker = await startRedis({ config: `${acl}\n${observer}` })
   const raw = (account: string): Promise<Raw> => redisRaw(broker.port, account, passwords)
   return {
     broker,
@@ -126,7 +122,7 @@ export async function redisLab(): Promise<Lab> {
     observe: () => observe(raw, "*"),
     transport: (account, options) =>
       createRedisTransport({
-        prefix: PLAN.prefix,
+        prefix: PREFIX,
         user: account,
         ...options,
         url: broker.url,
@@ -215,12 +211,12 @@ async function observe(
 }
 
 function passwordsOf(): ReadonlyMap<string, string> {
-  const names = [...PLAN.accounts.map(({ name }) => name), OBSERVER]
+  const names = [...USERS.map(({ name }) => name), OBSERVER]
   return new Map(names.map((name) => [name, randomBytes(12).toString("hex")]))
 }
 
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex")
+function usersWith(passwords: ReadonlyMap<string, string>): BrokerUser[] {
+  return USERS.map((user) => ({ ...user, password: passwords.get(user.name) as string }))
 }
 
 async function natsRaw(

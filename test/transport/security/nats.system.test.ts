@@ -1,7 +1,7 @@
 import { connect } from "@nats-io/transport-node"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
-import { tagOf } from "../../../src/internal/user-tag.ts"
+import { tagOf } from "../../../src/transport/nats/user-tag.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
 import { frameText, hashOperationId } from "../../../src/transport/bus/wire/wire.ts"
 import { provideNats } from "../../support/brokers.ts"
@@ -15,7 +15,7 @@ import { testPermitted } from "./suite/permitted.ts"
 
 const isThere = await provideNats()
 
-describe.skipIf(!isThere)("NATS with the permissions of the command", () => {
+describe.skipIf(!isThere)("NATS with the permissions of the guide", () => {
   let lab: Lab
 
   beforeAll(async () => {

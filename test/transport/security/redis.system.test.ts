@@ -13,7 +13,7 @@ import { testPermitted } from "./suite/permitted.ts"
 
 const isThere = await provideRedis()
 
-describe.skipIf(!isThere)("Redis with the permissions of the command", () => {
+describe.skipIf(!isThere)("Redis with the permissions of the guide", () => {
   let lab: Lab
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ export const TAG_LENGTH = 10
  * The first segment of a worker's address: the same for all workers of one user of the broker.
  *
  * Addresses are new with every start, and a broker's permissions name whole segments only. With the tag as a
- * segment, permissions can allow a user to receive only the messages to its own workers.
+ * segment, permissions can allow a user to receive only the messages to its own workers. Exported as `workerTag`.
  */
 export function tagOf(user: string): string {
   let low = 0x811c9dc5
