@@ -27,7 +27,7 @@ export class FramedTransport {
   onclose: (() => void) | undefined = undefined
   onerror: ((error: Error) => void) | undefined = undefined
   /** Our requests without a response, by id, which is also the progress token. */
-  readonly pending = new Map<unknown, RunningRequest>()
+  readonly pending: Map<unknown, RunningRequest> = new Map()
   readonly #inner: TransportLike
   readonly #sdk: Pick<SdkModule, "ProtocolError">
   readonly #events: FrameEvents
