@@ -6,7 +6,7 @@ import { readBody } from "../../http-client/read-body.ts"
 import type { HubAddress } from "./hub-address.ts"
 
 // Results of operations may be large; the hub has its own limits.
-export const MAX_BYTES = 256 * 1024 * 1024
+export const MAX_BYTES: number = 256 * 1024 * 1024
 
 /** The headers of requests to a hub. */
 export function hubHeaders({ token }: HubAddress): Record<string, string> {

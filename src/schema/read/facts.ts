@@ -73,7 +73,7 @@ function jsonText(value: unknown): string {
 }
 
 /** The constraints of a value besides its type, in words. */
-export function constraintsOf(flat: Flat): readonly string[] {
+function constraintsOf(flat: Flat): readonly string[] {
   const limits = flat.layers.flatMap(({ schema }) => [...limitsOf(schema), ...objects(schema)])
   const required = flat.unions.flatMap((union) => requirementText(requirementsOf(union)))
   const lost = flat.lost.map((reference) => `${reference} is not part of this schema`)

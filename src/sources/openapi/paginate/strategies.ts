@@ -190,7 +190,7 @@ const PAGE_COUNTS = [
 ]
 
 /** Finds the list in a page: at a pointer, the page itself, or its only list. */
-export function itemsOf(
+function itemsOf(
   data: unknown,
   pointer: string | undefined,
 ): readonly unknown[] | undefined {
