@@ -30,8 +30,8 @@ export function protocol(library: Library): ProtocolRows {
   const target = new EventTarget()
   const overTarget = new PendingRequestMap(target)
   const servers = [
-    serveCalls({ registry, callMap: loopback }),
-    serveCalls({ registry, transport: target }),
+    serveCalls(registry, { callMap: loopback }),
+    serveCalls(registry, { transport: target }),
   ]
   const execute = (input: QuoteInput): Promise<unknown> => registry.execute("shop.quote", input)
   const call = (input: QuoteInput): Promise<unknown> => loopback.call("shop.quote", input)

@@ -2,7 +2,6 @@
 import {
   buildCallHandler,
   createClient,
-  createMemoryTransports,
   createRegistry,
   defineOperation,
   isCallError,
@@ -10,6 +9,7 @@ import {
   serveCalls,
   type Identity,
 } from "@alkdev/operations"
+import { createMemoryTransports } from "@alkdev/operations/testing"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "@alkdev/operations/type"
 
@@ -47,7 +47,7 @@ const ticks = defineOperation({
 const registry = createRegistry([create, ticks])
 const [here, there] = createMemoryTransports()
 
-const server = serveCalls({ registry, transport: there })
+const server = serveCalls(registry, { transport: there })
 const client = createClient<typeof registry>(here)
 
 const { data, meta } = await client.task.create({ title: "Buy milk" })
@@ -110,7 +110,7 @@ const asking = createRegistry([
   }),
 ])
 const [person, desk] = createMemoryTransports()
-const asked = serveCalls({ registry: asking, transport: desk })
+const asked = serveCalls(asking, { transport: desk })
 const answering = createClient<typeof asking>(person)
 const answer = await answering.task.clear(
   {},
@@ -139,7 +139,7 @@ for (const type of ["call.requested", "call.responded", "call.credit", "call.abo
   })
 }
 
-const listening = serveCalls({ registry, transport: target })
+const listening = serveCalls(registry, { transport: target })
 const caller = new PendingRequestMap(target)
 for await (const item of caller.subscribe("clock.ticks", { every: 1 }, { window: 2 })) {
   console.log("  item", item.data)
@@ -165,8 +165,7 @@ const whoami = createRegistry([
 
 const sessions = new Map<string, Identity>([["s-1", { id: "ada", scopes: ["session.read"] }]])
 const [browser, host] = createMemoryTransports()
-const guarded = serveCalls({
-  registry: whoami,
+const guarded = serveCalls(whoami, {
   transport: host,
   resolveIdentity: ({ metadata }) => {
     const found = sessions.get(String(metadata?.["session"]))

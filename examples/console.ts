@@ -1,4 +1,4 @@
-import { silentLogger } from "@alkdev/operations"
+import { silentLogger } from "@alkdev/operations/testing"
 import { defineConfig, resolveConfig } from "@alkdev/operations/config"
 import { createHub, serveHub } from "@alkdev/operations/node"
 

@@ -1,5 +1,6 @@
 // #region serve
-import { createRegistry, defineOperation, silentLogger } from "@alkdev/operations"
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { silentLogger } from "@alkdev/operations/testing"
 import type { Logger } from "@alkdev/operations"
 import { serveHTTP } from "@alkdev/operations/node"
 import { Type } from "@alkdev/operations/type"

@@ -1,9 +1,7 @@
 // #region local
 import {
   createRegistry,
-  decodeEnvelope,
   defineOperation,
-  encodeEnvelope,
   httpEnvelope,
   isResponseEnvelope,
   localEnvelope,
@@ -11,6 +9,7 @@ import {
   unwrap,
   unwrapOrThrow,
 } from "@alkdev/operations"
+import { decodeEnvelope, encodeEnvelope } from "@alkdev/operations/schemas"
 import { Type } from "@alkdev/operations/type"
 
 const registry = createRegistry([

@@ -1,6 +1,5 @@
 // #region import
 import {
-  createMemoryTransports,
   createRegistry,
   defineOperation,
   fromCall,
@@ -8,6 +7,7 @@ import {
   OperationRegistry,
   serveCalls,
 } from "@alkdev/operations"
+import { createMemoryTransports } from "@alkdev/operations/testing"
 import { Type } from "@alkdev/operations/type"
 
 const stock = defineOperation({
@@ -37,7 +37,7 @@ const sales = defineOperation({
 // The remote shop.
 const shop = createRegistry([stock, sales])
 const [near, far] = createMemoryTransports()
-const server = serveCalls({ registry: shop, transport: far })
+const server = serveCalls(shop, { transport: far })
 
 // The local registry.
 const gateway = new OperationRegistry()

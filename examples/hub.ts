@@ -1,6 +1,6 @@
 // #region hub
 import { fileURLToPath } from "node:url"
-import { silentLogger } from "@alkdev/operations"
+import { silentLogger } from "@alkdev/operations/testing"
 import { createHub, loadConfig, serveHub } from "@alkdev/operations/node"
 
 const file = fileURLToPath(new URL("./hub/operations.config.yaml", import.meta.url))

@@ -1,5 +1,6 @@
 // #region import
-import { createRegistry, FromOpenAPIUrl, isCallError, paginate } from "@alkdev/operations"
+import { createRegistry, FromOpenAPIUrl, isCallError } from "@alkdev/operations"
+import { paginate } from "@alkdev/operations/from-openapi"
 import { prepareRequest } from "@alkdev/operations/from-openapi"
 import { startLibrary } from "./openapi/server.ts"
 

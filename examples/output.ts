@@ -1,5 +1,6 @@
 // #region strip
-import { createRegistry, defineOperation, silentLogger } from "@alkdev/operations"
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { silentLogger } from "@alkdev/operations/testing"
 import { Type } from "@alkdev/operations/type"
 
 const row = { id: "7", name: "Ada", passwordHash: "x" } as unknown as { id: number; name: string }

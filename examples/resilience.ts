@@ -1,4 +1,5 @@
-import { CallError, createManualClock, createRegistry, defineOperation } from "@alkdev/operations"
+import { CallError, createRegistry, defineOperation } from "@alkdev/operations"
+import { createManualClock } from "@alkdev/operations/testing"
 import { Type } from "@alkdev/operations/type"
 
 const clock = createManualClock()

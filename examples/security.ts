@@ -1,4 +1,6 @@
-import { compileSchema, createRegistry, defineOperation, silentLogger } from "@alkdev/operations"
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { silentLogger } from "@alkdev/operations/testing"
+import { compileSchema } from "@alkdev/operations/schemas"
 import { toHTTP } from "@alkdev/operations/to-http"
 import { Type } from "@alkdev/operations/type"
 

@@ -1,11 +1,6 @@
 // #region setup
-import {
-  createClient,
-  createMemoryTransports,
-  createRegistry,
-  defineOperation,
-  serveCalls,
-} from "@alkdev/operations"
+import { createClient, createRegistry, defineOperation, serveCalls } from "@alkdev/operations"
+import { createMemoryTransports } from "@alkdev/operations/testing"
 import { createQueryUtils } from "@alkdev/operations/tanstack-query"
 import { QueryClient, QueryClientProvider, useQuery } from "@tanstack/react-query"
 import { createElement } from "react"
@@ -60,7 +55,7 @@ const registry = createRegistry([list, create, watch])
 
 // In a browser: createWebSocketTransport("wss://…"), and only the type of the registry.
 const [near, far] = createMemoryTransports()
-const server = serveCalls({ registry, transport: far })
+const server = serveCalls(registry, { transport: far })
 const client = createClient<typeof registry>(near)
 
 const utils = createQueryUtils(client)

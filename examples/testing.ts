@@ -1,5 +1,6 @@
 // #region setup
-import { createManualClock, createRegistry, defineOperation } from "@alkdev/operations"
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { createManualClock } from "@alkdev/operations/testing"
 import type { CallOptions } from "@alkdev/operations"
 import { hashApiKey, toHTTP } from "@alkdev/operations/to-http"
 import assert from "node:assert/strict"

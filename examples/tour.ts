@@ -1,10 +1,5 @@
-import {
-  createClient,
-  createMemoryTransports,
-  createRegistry,
-  defineOperation,
-  serveCalls,
-} from "@alkdev/operations"
+import { createClient, createRegistry, defineOperation, serveCalls } from "@alkdev/operations"
+import { createMemoryTransports } from "@alkdev/operations/testing"
 import { toHTTP } from "@alkdev/operations/to-http"
 import { Type } from "@alkdev/operations/type"
 
@@ -26,7 +21,7 @@ console.log((await registry.execute("text.count", { text: "one two" })).data)
 
 // Over a link to another thread, process or machine.
 const [near, far] = createMemoryTransports()
-const server = serveCalls({ registry, transport: far })
+const server = serveCalls(registry, { transport: far })
 const client = createClient<typeof registry>(near)
 console.log((await client.text.count({ text: "one two three" })).data)
 await server.close()

@@ -1,6 +1,7 @@
 // #region hub
 import type { CredentialContext } from "@alkdev/operations"
-import { CallError, silentLogger } from "@alkdev/operations"
+import { CallError } from "@alkdev/operations"
+import { silentLogger } from "@alkdev/operations/testing"
 import { defineConfig, resolveConfig } from "@alkdev/operations/config"
 import { createHub } from "@alkdev/operations/node"
 import { startNotes } from "./user-tokens/server.ts"

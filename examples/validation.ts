@@ -1,14 +1,13 @@
 // #region input
 import {
   collectErrors,
-  compileSchema,
   createRegistry,
   defineOperation,
   formatValueErrors,
   FromSchema,
-  schemaDiagnostics,
   validateOrThrow,
 } from "@alkdev/operations"
+import { compileSchema, schemaDiagnostics } from "@alkdev/operations/schemas"
 import { Type } from "@alkdev/operations/type"
 
 const search = defineOperation({

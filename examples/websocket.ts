@@ -44,8 +44,7 @@ const messages = defineOperation({
 const registry = createRegistry([post, messages])
 const tokens = new Map<string, Identity>([["t-1", { id: "ada", scopes: ["chat.write"] }]])
 
-const served = await serveWebSocket({
-  registry,
+const served = await serveWebSocket(registry, {
   port: 0,
   authenticate: (request) => tokens.get(readBearerToken(request) ?? ""),
 })

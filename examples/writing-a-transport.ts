@@ -31,7 +31,7 @@ const count = defineOperation({
 const registry = createRegistry([double, count])
 
 const server = createServer((socket) => {
-  serveCalls({ registry, transport: new LineTransport(socket) })
+  serveCalls(registry, { transport: new LineTransport(socket) })
 }).listen(0, "127.0.0.1")
 await new Promise((resolve) => server.once("listening", resolve))
 

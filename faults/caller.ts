@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { withTimeout } from "../src/internal/wait.ts"
-import { PendingRequestMap, silentLogger } from "../src/index.ts"
+import { PendingRequestMap } from "../src/index.ts"
+import { silentLogger } from "../src/testing.ts"
 import type { BusTransport } from "../src/transport/bus/transport.ts"
 import type { Transport } from "../src/protocol/transport.ts"
 import { consume } from "./consume.ts"

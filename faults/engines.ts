@@ -1,4 +1,4 @@
-import { silentLogger } from "../src/index.ts"
+import { silentLogger } from "../src/testing.ts"
 import type { Logger } from "../src/index.ts"
 import type { GuardOptions } from "../src/transport/bus/options.ts"
 import type { BusTransport } from "../src/transport/bus/transport.ts"

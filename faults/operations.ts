@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
-import { CallError, createRegistry, defineOperation, silentLogger } from "../src/index.ts"
+import { CallError, createRegistry, defineOperation } from "../src/index.ts"
+import { silentLogger } from "../src/testing.ts"
 import type { IdempotencyStore, OperationRegistry } from "../src/index.ts"
 import type { JournalWriter } from "./journal.ts"
 

@@ -40,8 +40,7 @@ const journal = new JournalWriter(settings.folder, settings.name)
 const registry = labRegistry(journal, { ...settings, store: storeOf(settings) })
 if (settings.api !== undefined) registry.registerAll(relayOperations(settings.api))
 if (settings.bus.hasBadListeners === true) registry.onCall(throws)
-const server = serveCalls({
-  registry,
+const server = serveCalls(registry, {
   transport,
   logger: loggerOf(settings.bus),
   ...settings.limits,

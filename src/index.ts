@@ -71,15 +71,7 @@ export type {
   ShapesOf,
 } from "./core/infer.ts"
 export type { InputOf, OutputOf, StandardSchemaLike } from "./schema/standard.ts"
-export {
-  AccessControlSchema,
-  ErrorDefinitionSchema,
-  IdentitySchema,
-  OperationAnnotationsSchema,
-  OperationDeprecationSchema,
-  OperationSpecSchema,
-  OperationTypeSchema,
-} from "./core/spec-schemas.ts"
+export { AccessControlSchema, OperationSpecSchema } from "./core/spec-schemas.ts"
 
 export { defineOperation, isDeclaredError } from "./core/define.ts"
 export type { AnyOperation, HandlerOf, Operation } from "./core/define.ts"
@@ -130,14 +122,11 @@ export type {
 export {
   HTTPResponseMetaSchema,
   LocalResponseMetaSchema,
-  MCPAnnotationsSchema,
   MCPContentBlockSchema,
   MCPResponseMetaSchema,
   ResponseEnvelopeSchema,
   ResponseMetaSchema,
 } from "./core/envelope-schemas.ts"
-export { decodeEnvelope, encodeEnvelope } from "./core/envelope-codec.ts"
-export type { BinaryKind, FileKind, WireEnvelope } from "./core/envelope-codec.ts"
 
 export { CallError, ERROR_CODES, ErrorCode, isCallError } from "./core/errors.ts"
 export type { CallErrorJSON, CallErrorOptions, ErrorCodeInfo } from "./core/errors.ts"
@@ -151,18 +140,13 @@ export {
   validateOrThrow,
 } from "./core/validation.ts"
 export type { ValueError } from "./core/validation.ts"
-export { compileSchema } from "./schema/compiled.ts"
-export type { CompiledSchema } from "./schema/compiled.ts"
-export { FromSchema, schemaDiagnostics } from "./schema/from-schema.ts"
+export { FromSchema } from "./schema/from-schema.ts"
 export type { FromSchemaOptions } from "./schema/from-schema.ts"
-export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./schema/admit.ts"
 export {
   FromOpenAPI,
   FromOpenAPIFile,
   FromOpenAPIUrl,
   OpenAPIServiceRegistry,
-  paginate,
-  prepareRequest,
 } from "./from-openapi.ts"
 export type {
   Credential,
@@ -177,11 +161,8 @@ export type {
   OpenAPISpec,
   OpenAPIUrlConfig,
   OperationSummary,
-  PaginateOptions,
-  PreparedRequest,
   ReconnectPolicy,
   ReportedOperation,
-  RequestOptions,
   Secret,
 } from "./from-openapi.ts"
 export { fromStandardSchema } from "./schema/from-schema.ts"
@@ -231,19 +212,14 @@ export { createClient } from "./protocol/client.ts"
 export type { Client, ClientCalls, OperationsOf } from "./protocol/client.ts"
 export { fromCall } from "./protocol/from-call.ts"
 export type { FromCallOptions, RemoteOperations } from "./protocol/from-call.ts"
-export { createMemoryTransports } from "./transport/memory.ts"
 export type {
-  CallFate,
+  DeliveryStatus,
   ServedOperation,
   ServedOperations,
   Transport,
   TransportPeer,
   TransportReceiver,
 } from "./protocol/transport.ts"
-export { decodeCallEvent, encodeCallEvent } from "./core/event-codec.ts"
 
-export { consoleLogger, silentLogger } from "./internal/logger.ts"
 export type { Logger } from "./internal/logger.ts"
 export type { Clock, OpenAPIFS } from "./internal/platform.ts"
-export { createManualClock } from "./internal/manual-clock.ts"
-export type { ManualClock } from "./internal/manual-clock.ts"

@@ -1,13 +1,7 @@
 // How often a call is repeated when every registry on its way repeats calls, and what is left of its error.
 import { describe, expect, test } from "vitest"
-import {
-  CallError,
-  createClient,
-  createRegistry,
-  ERROR_CODES,
-  fromCall,
-  silentLogger,
-} from "../src/index.ts"
+import { CallError, createClient, createRegistry, ERROR_CODES, fromCall } from "../src/index.ts"
+import { silentLogger } from "../src/testing.ts"
 import type { AnyOperation, OperationRegistry, Resilience } from "../src/index.ts"
 import { createHTTPTransport } from "../src/http.ts"
 import { serveHTTP } from "../src/node.ts"

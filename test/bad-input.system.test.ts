@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { Type } from "typebox"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import * as api from "../src/index.ts"
+import * as schemas from "../src/schemas.ts"
 import { isCallError, OperationRegistry } from "../src/index.ts"
 import { greet, operation, quietRegistry } from "./support/operations.ts"
 
@@ -127,9 +128,9 @@ describe("every public function, given nonsense", () => {
   const functions: Record<string, (value: never) => unknown> = {
     FromSchema: (value) => api.FromSchema(value, { onDiagnostic: () => undefined }),
     fromStandardSchema: api.fromStandardSchema,
-    compileSchema: api.compileSchema,
+    compileSchema: schemas.compileSchema,
     assertIsSchema: api.assertIsSchema,
-    schemaDiagnostics: api.schemaDiagnostics,
+    schemaDiagnostics: schemas.schemaDiagnostics,
     collectErrors: (value) => api.collectErrors(Type.Object({ a: Type.String() }), value),
     collectErrorsSchema: (value) => api.collectErrors(value, 1),
     validateOrThrow: (value) => api.validateOrThrow(Type.Object({ a: Type.String() }), value),
@@ -150,9 +151,9 @@ describe("every public function, given nonsense", () => {
     localEnvelope: (value) => api.localEnvelope(1, value),
     httpEnvelope: (value) => api.httpEnvelope(1, value),
     mcpEnvelope: (value) => api.mcpEnvelope(1, value),
-    encodeEnvelope: (value) => api.encodeEnvelope(value),
-    encodeData: (value) => api.encodeEnvelope(api.localEnvelope(value, "a.b")),
-    decodeEnvelope: api.decodeEnvelope,
+    encodeEnvelope: (value) => schemas.encodeEnvelope(value),
+    encodeData: (value) => schemas.encodeEnvelope(api.localEnvelope(value, "a.b")),
+    decodeEnvelope: schemas.decodeEnvelope,
     mapError: (value) => api.mapError(value).toJSON(),
     callErrorDetails: (value) => JSON.stringify(new api.CallError("X", "x", { details: value })),
     callErrorCode: (value) => new api.CallError(value, "x"),
@@ -312,7 +313,7 @@ describe("random nonsense", () => {
       fc.property(anything, anything, (schema, value) => {
         let agrees: boolean
         try {
-          const compiled = api.compileSchema(
+          const compiled = schemas.compileSchema(
             api.FromSchema(schema, { onDiagnostic: () => undefined }),
           )
           agrees = compiled.check(value) === (compiled.errors(value).length === 0)

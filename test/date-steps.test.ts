@@ -1,12 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
-import {
-  createManualClock,
-  createMemoryTransports,
-  createRegistry,
-  PendingRequestMap,
-  serveCalls,
-  silentLogger,
-} from "../src/index.ts"
+import { createRegistry, PendingRequestMap, serveCalls } from "../src/index.ts"
+import { createManualClock, createMemoryTransports, silentLogger } from "../src/testing.ts"
 import type { CallTrace, OperationContext } from "../src/index.ts"
 import { RequestTimeout } from "../src/sources/mcp/client/request-timeout.ts"
 import { operation } from "./support/operations.ts"
@@ -42,7 +36,7 @@ describe("with the platform's clock, a date that is set back", () => {
   test("does not make a call over a link wait", async () => {
     const [near, far] = createMemoryTransports()
     const registry = createRegistry([never], { logger: silentLogger })
-    await using _server = serveCalls({ registry, callMap: new PendingRequestMap(far) })
+    await using _server = serveCalls(registry, { callMap: new PendingRequestMap(far) })
     await using map = new PendingRequestMap(near)
     const calls = [
       map.call("test.never", {}, { deadline: Date.now() + 50 }),
@@ -99,7 +93,7 @@ describe.each([
       },
     })
     const registry = createRegistry([watched], { clock, logger: silentLogger })
-    await using _server = serveCalls({ registry, callMap: new PendingRequestMap(far, { clock }) })
+    await using _server = serveCalls(registry, { callMap: new PendingRequestMap(far, { clock }) })
     await using map = new PendingRequestMap(near, { clock })
     let error: unknown
     map.call("test.watched", {}, { deadline: 5 * DAY + 1000 }).catch((thrown: unknown) => {

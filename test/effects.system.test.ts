@@ -3,13 +3,12 @@ import { describe, expect, test } from "vitest"
 import {
   CallError,
   createClient,
-  createMemoryTransports,
   createRegistry,
   ERROR_CODES,
   fromCall,
   serveCalls,
-  silentLogger,
 } from "../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../src/testing.ts"
 import type { AnyOperation, Middleware, OperationContext, RegistryOptions } from "../src/index.ts"
 import { provideBrokers } from "./support/brokers.ts"
 import { operation, quietRegistry, rejection } from "./support/operations.ts"
@@ -144,7 +143,7 @@ describe("a mutation whose nested call is refused has its effect once, and says 
     const effects = new Effects()
     const worker = quietRegistry(paying(effects))
     const [serving, calling] = createMemoryTransports()
-    await using _server = serveCalls({ registry: worker, transport: serving })
+    await using _server = serveCalls(worker, { transport: serving })
     await using gateway = createRegistry([], {
       logger: silentLogger,
       policies: [{ match: "*", standard: true, retry: { attempts: 3, delay: 0 } }],
@@ -194,7 +193,7 @@ describe("the error of a handler that has started", () => {
     }
     chained.use(around)
     const [serving, calling] = createMemoryTransports()
-    await using _server = serveCalls({ registry: plain, transport: serving })
+    await using _server = serveCalls(plain, { transport: serving })
     await using client = createClient(calling)
     const found = [
       await rejection(plain.execute("a.run", {})),

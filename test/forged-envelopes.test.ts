@@ -1,7 +1,6 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import {
-  createMemoryTransports,
   fromCall,
   httpEnvelope,
   isResponseEnvelope,
@@ -9,6 +8,7 @@ import {
   mcpEnvelope,
   serveCalls,
 } from "../src/index.ts"
+import { createMemoryTransports } from "../src/testing.ts"
 import type { ResponseEnvelope } from "../src/index.ts"
 import { toolEnvelope } from "../src/sources/mcp/result.ts"
 import { apiOf } from "./sources/openapi/api.ts"
@@ -118,7 +118,7 @@ describe("envelopes that a handler made on purpose", () => {
     const remote = quietRegistry([
       operation("a.b", { outputSchema: Task, handler: made.mcp, output: "strict" }),
     ])
-    serveCalls({ registry: remote, transport: far })
+    serveCalls(remote, { transport: far })
     const registry = quietRegistry(await fromCall(near), { output: "strict" })
 
     expect(await registry.execute("a.b")).toEqual(made.mcp())

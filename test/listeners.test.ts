@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest"
-import {
-  createMemoryTransports,
-  createRegistry,
-  PendingRequestMap,
-  serveCalls,
-} from "../src/index.ts"
+import { createRegistry, PendingRequestMap, serveCalls } from "../src/index.ts"
+import { createMemoryTransports } from "../src/testing.ts"
 import type { Logger, OperationContext } from "../src/index.ts"
 import { createBusTransport } from "../src/transport/bus/transport.ts"
 import { MemoryBroker } from "./transport/bus/memory-bus.ts"
@@ -70,7 +66,7 @@ describe.each(FAULTS)("a listener that %s", (_how, fault) => {
     const { logger, lines } = keeping()
     const [near, far] = createMemoryTransports()
     const registry = createRegistry([steps], { logger })
-    await using _server = serveCalls({ registry, callMap: new PendingRequestMap(far) })
+    await using _server = serveCalls(registry, { callMap: new PendingRequestMap(far) })
     await using map = new PendingRequestMap(near, { logger })
     const { data } = await map.call("test.steps", {}, { progress: fault })
     expect(data).toBe("done")
@@ -109,7 +105,7 @@ test.each(FAULTS)(
     expect((await registry.execute("test.wrong", {})).data).toBe("no number")
     const [near, far] = createMemoryTransports()
     const callMap = new PendingRequestMap(far, { logger: broken })
-    await using _server = serveCalls({ registry, callMap, logger: broken })
+    await using _server = serveCalls(registry, { callMap, logger: broken })
     await using map = new PendingRequestMap(near, { logger: broken })
     near.send({ type: "nonsense" } as never)
     await expect(map.call("test.bad", {})).rejects.toMatchObject({ code: "EXECUTION_ERROR" })

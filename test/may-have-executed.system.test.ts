@@ -7,7 +7,8 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { FromOpenAPIUrl } from "../src/from-openapi.ts"
 import { createMCPClient } from "../src/from-mcp.ts"
 import { createHTTPTransport } from "../src/http.ts"
-import { createClient, isCallError, serveCalls, silentLogger } from "../src/index.ts"
+import { createClient, isCallError, serveCalls } from "../src/index.ts"
+import { silentLogger } from "../src/testing.ts"
 import { serveHTTP } from "../src/node.ts"
 import { createRegistry } from "../src/engine/registry.ts"
 import type { AnyRegistry } from "../src/engine/registry.ts"
@@ -38,7 +39,7 @@ const WAYS: Readonly<Record<string, (of: Counted) => Promise<Way>>> = {
     call: (name, input, signal) => registry.execute(`demo.${name}`, input, { signal }),
   }),
   WebSocket: async ({ registry }) => {
-    const served = await serveWebSocket({ registry, port: 0, logger: silentLogger })
+    const served = await serveWebSocket(registry, { port: 0, logger: silentLogger })
     const client = createClient(createWebSocketTransport(served.url ?? ""))
     onTestFinished(async () => {
       await client.close()
@@ -80,7 +81,7 @@ const WAYS: Readonly<Record<string, (of: Counted) => Promise<Way>>> = {
       const broker = await startNats()
       const connection = await connect({ servers: broker.url })
       const transport = createNatsTransport({ connection, logger: silentLogger })
-      const server = serveCalls({ registry, transport, logger: silentLogger })
+      const server = serveCalls(registry, { transport, logger: silentLogger })
       await transport.whenConnected()
       const client = createClient(
         createNatsTransport({ servers: broker.url, logger: silentLogger }),
@@ -102,7 +103,7 @@ const WAYS: Readonly<Record<string, (of: Counted) => Promise<Way>>> = {
       const broker = await startRedis()
       const client = new Redis(broker.url)
       const transport = createRedisTransport({ client, logger: silentLogger })
-      const server = serveCalls({ registry, transport, logger: silentLogger })
+      const server = serveCalls(registry, { transport, logger: silentLogger })
       await transport.whenConnected()
       const caller = createClient(createRedisTransport({ url: broker.url, logger: silentLogger }))
       onTestFinished(async () => {

@@ -17,7 +17,7 @@ export function oursOverBus(name: BusName): BusContender {
       const library = await loadBuiltBus()
       const transport = transportTo(library, url, name)
       const registry = library.createRegistry(served(library))
-      library.serveCalls({ registry, transport })
+      library.serveCalls(registry, { transport })
       await transport.whenConnected()
     },
     async connect(url) {
@@ -42,8 +42,7 @@ export const oursBetweenProcesses: BusContender = {
   async serve() {
     const library = await loadBuilt()
     const { server, url } = await listen()
-    await library.serveWebSocket({
-      registry: library.createRegistry(servedOverSocket(library)),
+    await library.serveWebSocket(library.createRegistry(servedOverSocket(library)), {
       server,
     })
     return url

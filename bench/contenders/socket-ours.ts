@@ -10,7 +10,7 @@ export async function oursOverSocket(
   const { createClient, createRegistry, createWebSocketTransport, serveWebSocket } = library
   const { server, url, close } = await listen()
   const registry = createRegistry(served(library))
-  const serving = await serveWebSocket({ registry, server })
+  const serving = await serveWebSocket(registry, { server })
   const client = createClient<typeof registry>(createWebSocketTransport(url))
   const open = (count: number): AsyncIterable<unknown> => client.shop.quotes({ count })
   return {

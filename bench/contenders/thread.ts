@@ -40,7 +40,7 @@ export async function serveThread(name: string, port: MessagePort): Promise<void
   if (name === "thread") {
     const library = await loadBuiltThread()
     const registry = library.createRegistry(served(library))
-    library.serveCalls({ registry, transport: library.createWorkerTransport(port) })
+    library.serveCalls(registry, { transport: library.createWorkerTransport(port) })
   } else serve(exchangeOver(port))
   port.postMessage("ready")
 }

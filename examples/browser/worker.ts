@@ -16,5 +16,5 @@ const shout = defineOperation({
 // #region serve
 export const registry = createRegistry([shout])
 
-serveCalls({ registry, transport: createWorkerTransport(self) })
+serveCalls(registry, { transport: createWorkerTransport(self) })
 // #endregion

@@ -7,7 +7,7 @@ const { NATS_URL = "nats://127.0.0.1:4222", WORKER = "worker", JOURNAL = "journa
 
 const transport = createNatsTransport({ servers: NATS_URL })
 const registry = createShop(WORKER, JOURNAL)
-const server = serveCalls({ registry, transport, maxInFlight: 256 })
+const server = serveCalls(registry, { transport, maxInFlight: 256 })
 
 // Accepts no new calls and finishes running ones; then nothing keeps the process alive.
 process.once("SIGTERM", () => void server.drain({ grace: 10_000 }))

@@ -1,12 +1,11 @@
 // #region class
 import {
   CallError,
-  decodeCallEvent,
-  encodeCallEvent,
   type CallEvent,
   type Transport,
   type TransportReceiver,
 } from "@alkdev/operations"
+import { decodeCallEvent, encodeCallEvent } from "@alkdev/operations/schemas"
 import type { Duplex } from "node:stream"
 
 const LONGEST_LINE = 1024 * 1024

@@ -84,5 +84,5 @@ const log = defineOperation({
 // #region serve
 export const registry = createRegistry([fibonacci, primes, ponder, log])
 
-if (parentPort !== null) serveCalls({ registry, transport: createWorkerTransport(parentPort) })
+if (parentPort !== null) serveCalls(registry, { transport: createWorkerTransport(parentPort) })
 // #endregion

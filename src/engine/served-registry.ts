@@ -17,6 +17,15 @@ export type ServedRegistry = AnyRegistry &
     >
   >
 
+/** Throws unless the first argument of a function that serves is a registry. */
+export function requireRegistry(name: string, registry: unknown): asserts registry is AnyRegistry {
+  const given = registry as Partial<Record<"execute" | "registry", unknown>> | null | undefined
+  if (typeof given?.execute === "function") return
+  const hint =
+    given?.registry === undefined ? "" : ` Pass it before the options: ${name}(registry, options).`
+  throw new TypeError(`${name}(registry): registry must be an OperationRegistry.${hint}`)
+}
+
 /** Runs a call whose outcome goes to a sink. */
 export function executeInto(
   registry: ServedRegistry,

@@ -126,7 +126,7 @@ async function openSockets(
   if (websocket === false) return undefined
   const { registry, guard, options } = inner
   try {
-    return await serveWebSocket({
+    return await serveWebSocket(registry, {
       logger: logger ?? options.logger,
       clock: clock ?? options.clock,
       authenticateTimeout: options.authenticateTimeout,
@@ -134,7 +134,6 @@ async function openSockets(
       onError: options.onError,
       ...(typeof websocket === "object" ? websocket : undefined),
       ...guard.rules,
-      registry,
       authenticate: guard.authenticate,
       accounts: guard.accounts,
       drainMs: options.drainMs,

@@ -54,7 +54,7 @@ export interface Transport {
   /** Milliseconds in which streams of a lost peer may be resumed; 0 if it does not come back. Without it they end at once. */
   readonly resumeMs?: number | undefined
   /** What is known of a request without an answer; `undefined` when nothing is. */
-  deliveryStatus?(requestId: string): CallFate | undefined
+  deliveryStatus?(requestId: string): DeliveryStatus | undefined
 }
 
 /** The operations that one end serves, for links that announce them. */
@@ -75,7 +75,7 @@ export interface ServedOperation {
 }
 
 /** The delivery status of a request, for the error of a call that was given up. */
-export interface CallFate {
+export interface DeliveryStatus {
   readonly mayHaveExecuted: boolean
   readonly retryable: boolean
 }

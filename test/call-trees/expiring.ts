@@ -1,7 +1,8 @@
 // Ways into a registry with tokens that expire, for clients that renew them: HTTP, and MCP of both eras, in this process.
 import { createMCPClient } from "../../src/from-mcp.ts"
 import { createHTTPTransport } from "../../src/http.ts"
-import { CallError, createClient, createRegistry, silentLogger } from "../../src/index.ts"
+import { CallError, createClient, createRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { CallErrorJSON } from "../../src/index.ts"
 import type { AnyRegistry } from "../../src/engine/registry.ts"
 import { readBearerToken, toHTTP } from "../../src/to-http.ts"

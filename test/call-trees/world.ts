@@ -1,10 +1,5 @@
-import {
-  createRegistry,
-  fromCall,
-  PendingRequestMap,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createRegistry, fromCall, PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, CallServer, OperationRegistry, PolicyRule } from "../../src/index.ts"
 import { compileRules } from "../../src/engine/policies.ts"
 import { NodeClock, World } from "../protocol/sim/clock.ts"
@@ -136,7 +131,7 @@ export class Registries {
     }
     if (at > 0) {
       const callMap = this.#map(place, at - 1, 1)
-      place.servers.push(serveCalls({ registry, callMap }))
+      place.servers.push(serveCalls(registry, { callMap }))
     }
     if (at < this.links.length) {
       const map = this.#map(place, at, 0)

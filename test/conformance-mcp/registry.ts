@@ -3,7 +3,8 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { Type } from "typebox"
 import type { TSchema } from "typebox"
-import { createRegistry, mcpEnvelope, silentLogger } from "../../src/index.ts"
+import { createRegistry, mcpEnvelope } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   MCPContentBlock,

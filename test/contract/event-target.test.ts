@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { contractOperations, identityRule } from "./operations.ts"
 import { testTransport } from "./transport.ts"
 
@@ -10,7 +11,7 @@ testTransport(
     const target = new EventTarget()
     const map = new PendingRequestMap(target, { logger: silentLogger })
     const served = new PendingRequestMap(target, { logger: silentLogger })
-    const server = serveCalls({ registry, callMap: served, resolveIdentity: identityRule(rule) })
+    const server = serveCalls(registry, { callMap: served, resolveIdentity: identityRule(rule) })
     return {
       map,
       log,
@@ -31,7 +32,7 @@ describe("an EventTarget that several share", () => {
   test("brings each its own answers, and lets each close by itself", async () => {
     const { registry } = contractOperations()
     const target = new EventTarget()
-    const server = serveCalls({ registry, transport: target, logger: silentLogger })
+    const server = serveCalls(registry, { transport: target, logger: silentLogger })
     const maps = [1, 2, 3].map(() => new PendingRequestMap(target, { logger: silentLogger }))
     const results = await Promise.all(maps.map((map, index) => map.call("demo.echo", index)))
     expect(results.map(({ data }) => data)).toEqual([0, 1, 2])

@@ -1,4 +1,5 @@
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { contractOperations, identityRule } from "./operations.ts"
 import { testTransport } from "./transport.ts"
 
@@ -7,7 +8,7 @@ testTransport(
   async ({ rule }) => {
     const { registry, log } = contractOperations()
     const map = new PendingRequestMap(undefined, { logger: silentLogger })
-    const server = serveCalls({ registry, callMap: map, resolveIdentity: identityRule(rule) })
+    const server = serveCalls(registry, { callMap: map, resolveIdentity: identityRule(rule) })
     return {
       map,
       log,

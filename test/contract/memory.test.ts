@@ -1,10 +1,5 @@
-import {
-  CallError,
-  createMemoryTransports,
-  PendingRequestMap,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { CallError, PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type { Transport, TransportReceiver } from "../../src/index.ts"
 import { contractOperations, identityRule } from "./operations.ts"
 import { testTransport } from "./transport.ts"
@@ -46,7 +41,7 @@ testTransport("two ends in memory", async ({ rule }) => {
   ]
   const map = new PendingRequestMap(near.transport, { logger: silentLogger })
   const served = new PendingRequestMap(far.transport, { logger: silentLogger })
-  const server = serveCalls({ registry, callMap: served, resolveIdentity: identityRule(rule) })
+  const server = serveCalls(registry, { callMap: served, resolveIdentity: identityRule(rule) })
   return {
     map,
     log,

@@ -1,6 +1,7 @@
 import { connect } from "@nats-io/transport-node"
 import { afterAll, beforeAll, describe } from "vitest"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { provideNats, startNats } from "../support/brokers.ts"
 import type { Broker } from "../support/brokers.ts"
@@ -30,7 +31,7 @@ describe.skipIf(!isThere)("on a NATS server", () => {
       const connection = await connect({ servers })
       const transport = createNatsTransport({ connection, prefix, isTrusted, logger: silentLogger })
       const resolveIdentity = identityRule(rule)
-      const server = serveCalls({ registry, transport, resolveIdentity, logger: silentLogger })
+      const server = serveCalls(registry, { transport, resolveIdentity, logger: silentLogger })
       await transport.whenConnected()
       const map = new PendingRequestMap(
         createNatsTransport({ servers, prefix, logger: silentLogger }),

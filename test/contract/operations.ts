@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
-import {
-  CallError,
-  createRegistry,
-  defineOperation,
-  httpEnvelope,
-  silentLogger,
-} from "../../src/index.ts"
+import { CallError, createRegistry, defineOperation, httpEnvelope } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyRegistry, Identity, OperationContext } from "../../src/index.ts"
 import { count, greet } from "../support/operations.ts"
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { createRedisTransport } from "../../src/redis.ts"
 import { provideRedis, startRedis } from "../support/brokers.ts"
 import type { Broker } from "../support/brokers.ts"
@@ -28,7 +29,7 @@ describe.skipIf(!isThere)("on a Redis server", () => {
       const shared = { url: broker.url, prefix, logger: silentLogger }
       const transport = createRedisTransport({ ...shared, isTrusted })
       const resolveIdentity = identityRule(rule)
-      const server = serveCalls({ registry, transport, resolveIdentity, logger: silentLogger })
+      const server = serveCalls(registry, { transport, resolveIdentity, logger: silentLogger })
       await transport.whenConnected()
       const map = new PendingRequestMap(createRedisTransport(shared), { logger: silentLogger })
       await map.call("demo.nothing")

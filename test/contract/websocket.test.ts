@@ -1,7 +1,8 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import { PendingRequestMap, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { serveWebSocket } from "../../src/serve/websocket/serve-websocket.ts"
 import { createWebSocketTransport } from "../../src/transport/websocket/websocket.ts"
 import { contractOperations, identityRule } from "./operations.ts"
@@ -15,8 +16,7 @@ testTransport("a real WebSocket", async ({ rule, isTrusted }) => {
     sockets.add(socket)
     socket.on("close", () => sockets.delete(socket))
   })
-  const served = await serveWebSocket({
-    registry,
+  const served = await serveWebSocket(registry, {
     isTrusted,
     server: http,
     resolveIdentity: identityRule(rule),

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { build } from "esbuild"
-import { PendingRequestMap, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { createWorkerTransport } from "../../src/worker.ts"
 import { testTransport } from "./transport.ts"
 

@@ -2,8 +2,6 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import {
   collectErrors,
-  decodeEnvelope,
-  encodeEnvelope,
   httpEnvelope,
   isCallError,
   isResponseEnvelope,
@@ -14,6 +12,7 @@ import {
   unwrap,
   unwrapOrThrow,
 } from "../../src/index.ts"
+import { decodeEnvelope, encodeEnvelope } from "../../src/schemas.ts"
 import type { ResponseEnvelope } from "../../src/index.ts"
 import { thrown } from "../support/operations.ts"
 

@@ -3,13 +3,12 @@ import { afterEach, describe, expect, test, vi } from "vitest"
 import {
   assertIsSchema,
   collectErrors,
-  compileSchema,
-  consoleLogger,
   formatValueErrors,
   isCallError,
-  silentLogger,
   validateOrThrow,
 } from "../../src/index.ts"
+import { consoleLogger, silentLogger } from "../../src/testing.ts"
+import { compileSchema } from "../../src/schemas.ts"
 import { thrown } from "../support/operations.ts"
 
 afterEach(() => vi.restoreAllMocks())

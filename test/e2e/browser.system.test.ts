@@ -10,7 +10,8 @@ import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { Type } from "typebox"
-import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
+import { createRegistry, defineOperation } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { toHTTP } from "../../src/to-http.ts"
 import { serveWebSocket } from "../../src/websocket.ts"
 import { createServed } from "../fixtures/browser/operations.ts"
@@ -101,7 +102,7 @@ async function serve(files: ReadonlyMap<string, string>, port = 0, clock?: Clock
     sockets.add(socket)
     socket.once("close", () => sockets.delete(socket))
   })
-  const calls = await serveWebSocket({ registry, server, path: "/calls", clock })
+  const calls = await serveWebSocket(registry, { server, path: "/calls", clock })
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   return {
     seen,

@@ -59,7 +59,7 @@ describe.skipIf(chromium === undefined)("TanStack Query in Chromium", () => {
       response.setHeader("content-type", isScript ? "text/javascript" : "text/html")
       response.end(isScript ? text : html)
     })
-    calls = await serveWebSocket({ registry: createTasks(), server, path: "/calls" })
+    calls = await serveWebSocket(createTasks(), { server, path: "/calls" })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     browser = await launchBrowser(chromium as string)
     page = await browser.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)

@@ -1,6 +1,7 @@
 // Answers to questions: what a handler receives over every way in.
 import { describe, expect, test } from "vitest"
-import { createRegistry, silentLogger } from "../../src/index.ts"
+import { createRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, InputResponse, OperationContext } from "../../src/index.ts"
 import { toMCP } from "../../src/to-mcp.ts"
 import { connect, textOf } from "../serve/mcp/support/clients.ts"

@@ -6,8 +6,8 @@ import {
   httpEnvelope,
   isCallError,
   localEnvelope,
-  silentLogger,
 } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   CallError,
   Clock,

@@ -4,14 +4,13 @@ import type { FailedCall } from "../../src/engine/failures.ts"
 import {
   CallError,
   createClient,
-  createMemoryTransports,
   createRegistry,
   fromCall,
   isCallError,
   mapError,
   serveCalls,
-  silentLogger,
 } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type { Logger, OperationContext } from "../../src/index.ts"
 import { toHTTP } from "../../src/to-http.ts"
 import type { HTTPProblem } from "../../src/to-http.ts"
@@ -215,8 +214,7 @@ describe("an error on its way through several registries", () => {
       { logger: inner },
     )
     const { port1, port2 } = new MessageChannel()
-    const server = serveCalls({
-      registry: far,
+    const server = serveCalls(far, {
       transport: createWorkerTransport(port1),
       errors,
     })
@@ -265,7 +263,7 @@ describe("the log of a server", () => {
     const registry = createRegistry([throwing("a.b", new Error("x"))], { logger: ofRegistry })
     const call = async (logger?: Logger): Promise<void> => {
       const [serving, calling] = createMemoryTransports()
-      const server = serveCalls({ registry, transport: serving, logger })
+      const server = serveCalls(registry, { transport: serving, logger })
       const client = createClient(calling)
       await errorOf(client.call("a.b", {}))
       await client.close()
@@ -287,7 +285,7 @@ describe("the log of a server", () => {
     )
     const registry = createRegistry([throwing("a.b", thrown)], { logger })
     const [serving, calling] = createMemoryTransports()
-    const server = serveCalls({ registry, transport: serving })
+    const server = serveCalls(registry, { transport: serving })
     const client = createClient(calling)
     await errorOf(client.call("a.b", {}))
     const text = JSON.stringify(logger.lines)
@@ -310,7 +308,7 @@ describe("the log of a server", () => {
     circular.cause = circular
     const registry = createRegistry([throwing("a.odd", odd), throwing("a.c", circular)], { logger })
     const [serving, calling] = createMemoryTransports()
-    const server = serveCalls({ registry, transport: serving })
+    const server = serveCalls(registry, { transport: serving })
     const client = createClient(calling)
     expect((await errorOf(client.call("a.odd", {}))).code).toMatch(/EXECUTION_ERROR|UNKNOWN_ERROR/)
     expect((await errorOf(client.call("a.c", {}))).code).toBe("EXECUTION_ERROR")
@@ -327,7 +325,7 @@ describe("options of servers", () => {
       const registry = quietRegistry()
       expect(() => toHTTP(registry, options as never)).toThrow(TypeError)
       const [transport] = createMemoryTransports()
-      expect(() => serveCalls({ registry, transport, ...(options as object) })).toThrow(TypeError)
+      expect(() => serveCalls(registry, { transport, ...(options as object) })).toThrow(TypeError)
     },
   )
 })

@@ -1,13 +1,8 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import {
-  createMemoryTransports,
-  createRegistry,
-  PendingRequestMap,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createRegistry, PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type { CallOptions, OperationContext, OperationRegistry } from "../../src/index.ts"
 import { CallSink } from "../../src/engine/sink.ts"
 import type { ResponseEnvelope } from "../../src/index.ts"
@@ -79,7 +74,7 @@ describe("an input whose getters return something else at each read", () => {
 
   test("is read once when it comes over a link within the process", async () => {
     const [here, there] = createMemoryTransports()
-    await using _server = serveCalls({ registry, transport: there })
+    await using _server = serveCalls(registry, { transport: there })
     const map = new PendingRequestMap(here)
     expect((await map.call("bank.pay", growing())).data).toEqual({ amount: 1 })
     for await (const { data } of map.subscribe("bank.follow", growing())) {

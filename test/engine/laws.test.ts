@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isCallError, silentLogger } from "../../src/index.ts"
+import { isCallError } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { OperationContext } from "../../src/index.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"

@@ -2,7 +2,8 @@ import { Type } from "typebox"
 import { describe, expect, test, vi } from "vitest"
 import { waitFor } from "../support/wait-for.ts"
 import * as z from "zod"
-import { CallError, isCallError, localEnvelope, silentLogger } from "../../src/index.ts"
+import { CallError, isCallError, localEnvelope } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   CallTrace,
   Change,

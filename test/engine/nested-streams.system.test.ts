@@ -1,6 +1,7 @@
 // Streams that a handler opens end with its call, over every link.
 import { describe, expect, onTestFinished, test } from "vitest"
-import { createMemoryTransports, fromCall, serveCalls, silentLogger } from "../../src/index.ts"
+import { fromCall, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, EnvelopeStream, OperationContext } from "../../src/index.ts"
 import { FileStream, toFile } from "../../src/type.ts"
 import type { FileLike } from "../../src/type.ts"
@@ -105,7 +106,7 @@ describe("a stream that a handler left open ends with its call", () => {
   test("over a link, so that any number of such calls can follow", async () => {
     const [here, there] = createMemoryTransports()
     const far = quietRegistry([ticks])
-    const server = serveCalls({ registry: far, transport: there, maxStreams: 3 })
+    const server = serveCalls(far, { transport: there, maxStreams: 3 })
     const registry = quietRegistry(leaving("far.s.ticks").slice(1))
     onTestFinished(async () => {
       await registry.close()

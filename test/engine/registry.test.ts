@@ -8,8 +8,8 @@ import {
   OperationRegistry,
   OperationSpecSchema,
   OperationType,
-  silentLogger,
 } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, RegistryChange } from "../../src/index.ts"
 import { changedOperation, lazyOperation } from "../../src/core/lazy-operation.ts"
 import { count, greet, operation, quietRegistry, rejection, thrown } from "../support/operations.ts"

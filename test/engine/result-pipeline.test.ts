@@ -1,7 +1,9 @@
 import fc from "fast-check"
 import { Type } from "typebox"
 import { describe, expect, test, vi } from "vitest"
-import { compileSchema, httpEnvelope, mcpEnvelope, silentLogger } from "../../src/index.ts"
+import { httpEnvelope, mcpEnvelope } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
+import { compileSchema } from "../../src/schemas.ts"
 import type {
   AnyOperation,
   NormalizeReport,

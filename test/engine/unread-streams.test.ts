@@ -2,13 +2,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import {
   CallError,
   createClient,
-  createMemoryTransports,
   fromCall,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
   subscribe,
 } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type { EnvelopeStream, OperationContext } from "../../src/index.ts"
 import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
@@ -48,7 +47,7 @@ interface Way {
 /** A map whose peer serves the registry. */
 function served(): PendingRequestMap {
   const [near, far] = createMemoryTransports()
-  serveCalls({ registry: registryOfNews(), transport: far })
+  serveCalls(registryOfNews(), { transport: far })
   return new PendingRequestMap(near)
 }
 
@@ -130,7 +129,7 @@ const WAYS: Readonly<Record<string, () => Way | Promise<Way>>> = {
     return { open: () => ({ stream: news!["follow"]!({}) }), close: () => client.close() }
   },
   "client.news.follow over a WebSocket": async () => {
-    const server = await serveWebSocket({ registry: registryOfNews(), port: 0 })
+    const server = await serveWebSocket(registryOfNews(), { port: 0 })
     const client = createClient(createWebSocketTransport(server.url as string))
     const { news } = client as unknown as Untyped
     return {
@@ -143,7 +142,7 @@ const WAYS: Readonly<Record<string, () => Way | Promise<Way>>> = {
   },
   "client.news.follow over a WebSocket that breaks": async () => {
     const logger = silentLogger
-    const server = await serveWebSocket({ registry: registryOfNews(), port: 0, logger })
+    const server = await serveWebSocket(registryOfNews(), { port: 0, logger })
     const transport = createWebSocketTransport(server.url as string, { logger, reconnect: false })
     const client = createClient(transport)
     const { news } = client as unknown as Untyped
@@ -243,7 +242,7 @@ describe("a call of client.namespace.name", () => {
         throw new CallError("JAMMED", "The door is jammed.")
       },
     })
-    serveCalls({ registry: quietRegistry([broken]), transport: far })
+    serveCalls(quietRegistry([broken]), { transport: far })
     await using client = createClient(near)
     void (client as unknown as Untyped)["door"]!["open"]!({})
     await turns()

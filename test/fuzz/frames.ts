@@ -11,8 +11,8 @@ import {
   isCallError,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
 } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyRegistry, CallServer, OperationRegistry } from "../../src/index.ts"
 import { createHTTPTransport } from "../../src/http.ts"
 import { toHTTP } from "../../src/to-http.ts"
@@ -246,7 +246,7 @@ class SocketLink {
   static async start(registry: AnyRegistry): Promise<SocketLink> {
     const http = createServer()
     const upstream = await listen(http)
-    const server = await serveWebSocket({ registry, server: http, ...quiet })
+    const server = await serveWebSocket(registry, { server: http, ...quiet })
     const middle = new WebSocketServer({ port: 0, host: "127.0.0.1" })
     await once(middle, "listening")
     const url = `ws://127.0.0.1:${(middle.address() as AddressInfo).port}`
@@ -323,7 +323,7 @@ class BusLink implements AsyncDisposable {
   constructor(registry: AnyRegistry, tampering: Tampering, hasQueues: boolean) {
     this.#broker = new MemoryBroker({ hasQueues, maxPayload: 1_000_000 })
     this.#tampering = tampering
-    this.#server = serveCalls({ registry, transport: this.#transport("worker"), ...quiet })
+    this.#server = serveCalls(registry, { transport: this.#transport("worker"), ...quiet })
   }
 
   caller(): Transport {

@@ -1,6 +1,7 @@
 // A worker behind a broker in a process of its own: node bus-worker.mjs <url> <settings as JSON>
 import { setTimeout as sleep } from "node:timers/promises"
-import { createRegistry, serveCalls, silentLogger } from "../../src/index.ts"
+import { createRegistry, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, OperationContext } from "../../src/index.ts"
 import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.ts"
 import { createNatsTransport } from "../../src/nats.ts"
@@ -76,7 +77,7 @@ const operations: AnyOperation[] = [
   }),
 ]
 
-const server = serveCalls({ registry: createRegistry(operations), transport, logger: silentLogger })
+const server = serveCalls(createRegistry(operations), { transport, logger: silentLogger })
 process.once("SIGTERM", () => void server.drain())
 await transport.whenConnected()
 process.stdout.write("ready\n")

@@ -2,7 +2,8 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { WebSocket } from "ws"
 import type { LimitsConfig } from "../../src/config/model.ts"
-import { createClient, isCallError, silentLogger } from "../../src/index.ts"
+import { createClient, isCallError } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 
 import { createHub, serveHub } from "../../src/node.ts"
 import type { ServedHub } from "../../src/node.ts"

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import { resolveConfig } from "../../src/config/resolve.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
-import { silentLogger } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { ResolvedConfig } from "../../src/config/model.ts"
 import { rejection } from "../support/operations.ts"
 

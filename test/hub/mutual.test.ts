@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest"
 import { createHub, serveHub } from "../../src/node.ts"
 import type { Hub } from "../../src/node.ts"
-import { silentLogger } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { freePort } from "../support/free-port.ts"
 import { operation } from "../support/operations.ts"
 import { waitFor } from "../support/wait-for.ts"

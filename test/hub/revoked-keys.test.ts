@@ -1,7 +1,7 @@
 // API keys and scopes that a reload takes away: they stop working at once, and what they opened ends.
 import { describe, expect, onTestFinished, test } from "vitest"
 import { WebSocket } from "ws"
-import { silentLogger } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { createHub, serveHub } from "../../src/node.ts"
 import type { Hub, ServedHub } from "../../src/node.ts"
 import { hashApiKey } from "../../src/to-http.ts"

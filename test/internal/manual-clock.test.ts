@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { createManualClock, createRegistry, defineOperation } from "../../src/index.ts"
+import { createRegistry, defineOperation } from "../../src/index.ts"
+import { createManualClock } from "../../src/testing.ts"
 
 describe("createManualClock", () => {
   test("time stands still until it is advanced", async () => {

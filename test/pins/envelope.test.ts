@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
 import {
   CallError,
-  encodeEnvelope,
   httpEnvelope,
   localEnvelope,
   mcpEnvelope,
   OperationType,
   RESPONSE_SOURCES,
 } from "../../src/index.ts"
+import { encodeEnvelope } from "../../src/schemas.ts"
 
 // Literal on purpose: these are what other processes read. Change this copy in the same commit.
 test("envelopes, their wire form and errors look as they did", () => {

@@ -1,7 +1,8 @@
 // @isolated: it asks what is loaded before the first use.
 // The code of the policies is loaded when an operation that has some is first called.
 import { expect, test } from "vitest"
-import { CallError, createRegistry, silentLogger } from "../../src/index.ts"
+import { CallError, createRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyRegistry } from "../../src/index.ts"
 import { operation } from "../support/operations.ts"
 

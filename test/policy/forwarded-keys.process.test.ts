@@ -2,13 +2,8 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { FromOpenAPIUrl } from "../../src/from-openapi.ts"
 import { createHub, serveHTTP } from "../../src/node.ts"
-import {
-  createMemoryTransports,
-  createRegistry,
-  fromCall,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createRegistry, fromCall, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type { AnyRegistry, CallOptions } from "../../src/index.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 import { configOf, sourceOf } from "../hub/support.ts"
@@ -51,7 +46,7 @@ function gateway(): AnyRegistry {
 const IMPORTS: Readonly<Record<string, Importing>> = {
   "fromCall over memory": async (registry) => {
     const [serving, calling] = createMemoryTransports()
-    const server = serveCalls({ registry, transport: serving, resolveIdentity: () => HUB, logger })
+    const server = serveCalls(registry, { transport: serving, resolveIdentity: () => HUB, logger })
     onTestFinished(() => server.close())
     const own = gateway()
     await fromCall(calling, { registry: own, logger })
@@ -120,7 +115,7 @@ test("a key stays as it is over a link of its caller", async () => {
   const link = (id: string): ReturnType<typeof createMemoryTransports>[1] => {
     const [serving, calling] = createMemoryTransports()
     const resolveIdentity = (): CallOptions["identity"] => ({ id, scopes: [] })
-    const server = serveCalls({ registry, transport: serving, resolveIdentity, logger })
+    const server = serveCalls(registry, { transport: serving, resolveIdentity, logger })
     onTestFinished(() => server.close())
     return calling
   }

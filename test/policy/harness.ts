@@ -1,4 +1,5 @@
-import { createRegistry, isResponseEnvelope, localEnvelope, silentLogger } from "../../src/index.ts"
+import { createRegistry, isResponseEnvelope, localEnvelope } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   Clock,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"
-import { createManualClock, createRegistry, silentLogger } from "../../src/index.ts"
+import { createRegistry } from "../../src/index.ts"
+import { createManualClock, silentLogger } from "../../src/testing.ts"
 import type { AnyRegistry, CallError, Clock, Resilience } from "../../src/index.ts"
 import { FromOpenAPI } from "../../src/from-openapi.ts"
 import { serve } from "../http-client/server.ts"

@@ -1,6 +1,7 @@
 // A mutation that has its effect removes cached results, however its call ends, over every way in.
 import { describe, expect, test } from "vitest"
-import { CallError, createRegistry, silentLogger } from "../../src/index.ts"
+import { CallError, createRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, CallOptions, Resilience } from "../../src/index.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { provideBrokers } from "../support/brokers.ts"

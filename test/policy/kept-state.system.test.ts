@@ -2,7 +2,8 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { compileRules } from "../../src/engine/policies.ts"
 import { createHub, serveHTTP } from "../../src/node.ts"
-import { CallError, createRegistry, fromCall, serveCalls, silentLogger } from "../../src/index.ts"
+import { CallError, createRegistry, fromCall, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, CallOptions, OperationRegistry, Transport } from "../../src/index.ts"
 import type { PolicyRule } from "../../src/core/resilience.ts"
 import { createNatsTransport } from "../../src/nats.ts"
@@ -178,7 +179,7 @@ const overBroker =
     const workers: { close: () => Promise<void> }[] = []
     const join = (own: readonly AnyOperation[]): void => {
       const registry = createRegistry(own, { logger })
-      const server = serveCalls({ registry, transport: linkTo(started.url), logger })
+      const server = serveCalls(registry, { transport: linkTo(started.url), logger })
       const close = async (): Promise<void> => {
         await server.close()
         await registry.close()

@@ -1,14 +1,8 @@
 // Promises of single policies: fallbacks are checked, rules share a limit, options travel, streams are sent once.
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
-import {
-  CallError,
-  createMemoryTransports,
-  createRegistry,
-  fromCall,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { CallError, createRegistry, fromCall, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   CallPolicy,
@@ -177,7 +171,7 @@ describe("a caller's policy travels with its call", () => {
     })
     const registry = createRegistry([get], { logger: silentLogger })
     const [serving, calling] = createMemoryTransports()
-    const server = serveCalls({ registry, transport: serving })
+    const server = serveCalls(registry, { transport: serving })
     const gateway = createRegistry([], { logger: silentLogger })
     await fromCall(calling, { registry: gateway, namespace: "peer" })
     await gateway.execute("peer.api.get", {}, { policy: { hedge: false } })

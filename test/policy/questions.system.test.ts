@@ -1,6 +1,7 @@
 // Questions and progress of calls that other calls share, that are attempted several times, or that have a timeout.
 import { describe, expect, onTestFinished, test, vi } from "vitest"
-import { createRegistry, silentLogger } from "../../src/index.ts"
+import { createRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   CallError,

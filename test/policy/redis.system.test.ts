@@ -1,6 +1,7 @@
 import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { createRegistry, silentLogger } from "../../src/index.ts"
+import { createRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { ResponseEnvelope } from "../../src/index.ts"
 import { createRedisIdempotencyStore, createRedisLimiter } from "../../src/redis.ts"
 import type { RedisCommandClient } from "../../src/redis.ts"

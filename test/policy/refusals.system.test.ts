@@ -1,6 +1,7 @@
 // What a refusal of a policy says of itself, to callers on every way in.
 import { describe, expect, onTestFinished, test } from "vitest"
-import { CallError, createRegistry, silentLogger } from "../../src/index.ts"
+import { CallError, createRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, OperationContext, Resilience } from "../../src/index.ts"
 import { openSurface, SURFACES } from "../support/surfaces.ts"
 import type { Seen } from "../support/surfaces.ts"

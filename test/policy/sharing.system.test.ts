@@ -1,6 +1,7 @@
 // What calls share, and what they do not: results of caches and of keys, flights, and files.
 import { describe, expect, test } from "vitest"
-import { createRegistry, defineContextValue, silentLogger } from "../../src/index.ts"
+import { createRegistry, defineContextValue } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   CallOptions,

@@ -9,7 +9,8 @@ import { createInterface } from "node:readline"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { FromOpenAPIUrl } from "../../src/from-openapi.ts"
 import { createMCPClient } from "../../src/from-mcp.ts"
-import { createRegistry, fromCall, silentLogger } from "../../src/index.ts"
+import { createRegistry, fromCall } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   AnyRegistry,

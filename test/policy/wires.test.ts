@@ -60,7 +60,7 @@ const WAYS: readonly {
     name: "over an EventTarget",
     connect: async (registry) => {
       const target = new EventTarget()
-      const server = serveCalls({ registry, transport: target })
+      const server = serveCalls(registry, { transport: target })
       onTestFinished(() => server.close())
       return target
     },

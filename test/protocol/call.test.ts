@@ -5,8 +5,8 @@ import {
   localEnvelope,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
 } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   CallEvent,
   CallRequestedEvent,
@@ -599,7 +599,7 @@ describe("over an EventTarget", () => {
       target.addEventListener(type, (event) => seen.push((event as CustomEvent<CallEvent>).detail))
     }
     const server = new PendingRequestMap(target)
-    serveCalls({ registry: quietRegistry([greet]), callMap: server })
+    serveCalls(quietRegistry([greet]), { callMap: server })
     const client = new PendingRequestMap(target)
     const { data } = await client.call("demo.greet", { name: "Ada" })
 
@@ -613,7 +613,7 @@ describe("over an EventTarget", () => {
   test("a listener of someone else that throws, and events of someone else, do no harm", async () => {
     const target = new EventTarget()
     const map = new PendingRequestMap(target, { logger: silentLogger })
-    serveCalls({ registry: quietRegistry([greet]), callMap: map })
+    serveCalls(quietRegistry([greet]), { callMap: map })
     target.dispatchEvent(new Event("call.responded"))
     target.dispatchEvent(new CustomEvent("call.requested", { detail: { evil: true } }))
 
@@ -692,10 +692,10 @@ describe("serveCalls", () => {
   test("needs a way by which calls arrive, and serves it once", () => {
     const registry = quietRegistry()
     const callMap = new PendingRequestMap()
-    serveCalls({ registry, callMap })
+    serveCalls(registry, { callMap })
 
-    expect(thrown(() => serveCalls({ registry }))).toBeInstanceOf(TypeError)
-    expect(() => serveCalls({ registry, callMap })).toThrow("served already")
+    expect(thrown(() => serveCalls(registry, {}))).toBeInstanceOf(TypeError)
+    expect(() => serveCalls(registry, { callMap })).toThrow("served already")
   })
 
   test.each([
@@ -704,7 +704,7 @@ describe("serveCalls", () => {
     ["the transport knows who it is", { identity: { id: "ada", scopes: [] } }, "ada"],
   ])("identity: %s", async (_name, parts, expected) => {
     const { link, map } = handDriven(parts)
-    serveCalls({ registry: quietRegistry([who]), callMap: map })
+    serveCalls(quietRegistry([who]), { callMap: map })
     link.receiver.event(request("1", { identity: { id: "root", scopes: ["*"] } }))
     await waitFor(() => expect(link.sent).toHaveLength(1))
 
@@ -713,8 +713,7 @@ describe("serveCalls", () => {
 
   test("resolveIdentity decides, also against claims; what it throws is UNAUTHENTICATED", async () => {
     const { link, map } = handDriven({ isTrusted: true, identity: { id: "ada", scopes: [] } })
-    serveCalls({
-      registry: quietRegistry([who]),
+    serveCalls(quietRegistry([who]), {
       callMap: map,
       async resolveIdentity({ metadata }, peer) {
         if (metadata === undefined) throw new Error("secret reason")
@@ -744,8 +743,7 @@ describe("serveCalls", () => {
       release = resolve
     })
     const handler = vi.fn()
-    const server = serveCalls({
-      registry: quietRegistry([operation("demo.who", { handler })]),
+    const server = serveCalls(quietRegistry([operation("demo.who", { handler })]), {
       callMap: map,
       resolveIdentity: async () => {
         await held
@@ -766,8 +764,7 @@ describe("serveCalls", () => {
     for (const mayRepeat of [false, true]) {
       const { link, map } = handDriven({ mayRepeat })
       const handler = vi.fn(async () => "done")
-      serveCalls({
-        registry: quietRegistry([operation("demo.who", { handler })]),
+      serveCalls(quietRegistry([operation("demo.who", { handler })]), {
         callMap: map,
       })
       link.receiver.event(request("1", {}))
@@ -790,8 +787,7 @@ describe("serveCalls", () => {
         yield await new Promise((resolve) => signal.addEventListener("abort", resolve))
       },
     })
-    const server = serveCalls({
-      registry: quietRegistry([wait, ticks]),
+    const server = serveCalls(quietRegistry([wait, ticks]), {
       callMap: map,
       maxInFlight: 2,
       maxQueued: 2,
@@ -824,7 +820,7 @@ describe("serveCalls", () => {
       code: "UNAVAILABLE",
       mayHaveExecuted: false,
     })
-    await serveCalls({ registry: quietRegistry(), callMap: map }).close()
+    await serveCalls(quietRegistry(), { callMap: map }).close()
   })
 
   test("streams wait for credit, and for room on the link", async () => {
@@ -832,7 +828,7 @@ describe("serveCalls", () => {
     let room: Promise<void> | undefined
     let release!: () => void
     Object.assign(link, { ready: () => room })
-    serveCalls({ registry: quietRegistry([count]), callMap: map })
+    serveCalls(quietRegistry([count]), { callMap: map })
     link.receiver.event(
       request("1", { operationId: "demo.count", input: { to: 5 }, window: 2, kind: "stream" }),
     )
@@ -853,7 +849,7 @@ describe("serveCalls", () => {
 
   test("streams give the event loop a turn, however many items they have", async () => {
     const { link, map } = handDriven()
-    serveCalls({ registry: quietRegistry([count]), callMap: map })
+    serveCalls(quietRegistry([count]), { callMap: map })
     const streams = ["1", "2", "3", "4"]
     for (const id of streams) {
       link.receiver.event(
@@ -874,7 +870,7 @@ describe("serveCalls", () => {
       if (event.type === "call.responded") throw new CallError("PAYLOAD_TOO_LARGE", "too much")
       send(event)
     }
-    serveCalls({ registry: quietRegistry([who, count]), callMap: map })
+    serveCalls(quietRegistry([who, count]), { callMap: map })
     link.receiver.event(request("1", {}))
     link.receiver.event(request("2", { operationId: "demo.count", input: { to: 2 } }))
     await waitFor(() => expect(link.sent).toHaveLength(2))
@@ -897,7 +893,7 @@ describe("serveCalls", () => {
         }),
     })
     const { link, map } = handDriven()
-    const server = serveCalls({ registry: quietRegistry([hang]), callMap: map })
+    const server = serveCalls(quietRegistry([hang]), { callMap: map })
     for (const id of ["1", "2", "3"]) link.receiver.event(request(id, {}))
     link.receiver.event({ type: "call.aborted", requestId: "1", reason: "bye" })
     map.abort("2", "enough")
@@ -919,7 +915,7 @@ describe("serveCalls", () => {
       const { link, map } = handDriven()
       const handler = vi.fn(() => new Promise(() => undefined))
       const registry = quietRegistry([operation("demo.who", { handler })])
-      const server = serveCalls({ registry, callMap: map, maxInFlight: 1 })
+      const server = serveCalls(registry, { callMap: map, maxInFlight: 1 })
       for (const id of ["1", "2", "3"]) link.receiver.event(request(id, {}))
       if (end === "lost") link.receiver.lost(new CallError("UNAVAILABLE", "dead"))
       else await (end === "close" ? map : server).close()
@@ -936,7 +932,7 @@ describe("serveCalls", () => {
     const handle = buildCallHandler({ registry: quietRegistry([hang]), callMap })
     target.addEventListener("call.requested", (event) => void handle(event))
     const other = new EventTarget()
-    const server = serveCalls({ registry: quietRegistry([hang]), transport: other })
+    const server = serveCalls(quietRegistry([hang]), { transport: other })
     const outcomes = [target, other].map((link) =>
       rejection(new PendingRequestMap(link).call("demo.who")),
     )
@@ -952,7 +948,7 @@ describe("serveCalls", () => {
   test("internal operations and unknown ones are the same to a wire, to the byte", async () => {
     const { link, map } = handDriven()
     const registry = quietRegistry([operation("demo.hidden", { visibility: "internal" })])
-    serveCalls({ registry, callMap: map })
+    serveCalls(registry, { callMap: map })
     link.receiver.event(request("1", { operationId: "demo.hidden" }))
     registry.unregister("demo.hidden")
     link.receiver.event(request("1", { operationId: "demo.hidden" }))
@@ -974,7 +970,7 @@ describe("serveCalls", () => {
         context.progress({ progress: 2 })
       },
     })
-    serveCalls({ registry: quietRegistry([works]), callMap: map })
+    serveCalls(quietRegistry([works]), { callMap: map })
     link.receiver.event(
       request("1", {
         traceparent: "00-1",
@@ -1000,7 +996,7 @@ describe("serveCalls", () => {
       getSpec: own.getSpec.bind(own),
     }
     const map = new PendingRequestMap()
-    serveCalls({ registry: foreign as never, callMap: map })
+    serveCalls(foreign as never, { callMap: map })
 
     expect((await map.call("demo.who")).data).toBe("nobody")
     expect(await rejection(map.call("demo.none"))).toMatchObject({

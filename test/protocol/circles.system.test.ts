@@ -1,8 +1,9 @@
 // Calls in a circle between registries: how deep they go, and how many there are.
 import { once } from "node:events"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { createClient, createMemoryTransports, fromCall, serveCalls } from "../../src/index.ts"
-import { silentLogger } from "../../src/index.ts"
+import { createClient, fromCall, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports } from "../../src/testing.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type {
   CallRequestedEvent,
   OperationContext,
@@ -123,7 +124,7 @@ describe("the depth of a request", () => {
   async function answerTo(fields: Partial<Record<keyof CallRequestedEvent, unknown>>) {
     const [here, there] = createMemoryTransports()
     const registry = quietRegistry([operation("a.b", { handler: () => 1 })])
-    const server = serveCalls({ registry, transport: there, logger: silentLogger })
+    const server = serveCalls(registry, { transport: there, logger: silentLogger })
     onTestFinished(() => server.close())
     const answers: unknown[] = []
     here.open({

@@ -1,19 +1,13 @@
 import { describe, expect, test, vi } from "vitest"
-import {
-  createClient,
-  createMemoryTransports,
-  createRegistry,
-  PendingRequestMap,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createClient, createRegistry, PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import { count, greet, operation, quietRegistry, rejection } from "../support/operations.ts"
 
 const registry = createRegistry([greet, count], { logger: silentLogger })
 
 function connected(): ReturnType<typeof createClient<typeof registry>> {
   const [near, far] = createMemoryTransports()
-  serveCalls({ registry, transport: far })
+  serveCalls(registry, { transport: far })
   return createClient<typeof registry>(near)
 }
 
@@ -50,7 +44,7 @@ describe("createClient", () => {
   test("a call that is not awaited is still made", async () => {
     const handler = vi.fn(() => "done")
     const [near, far] = createMemoryTransports()
-    serveCalls({ registry: quietRegistry([operation("door.open", { handler })]), transport: far })
+    serveCalls(quietRegistry([operation("door.open", { handler })]), { transport: far })
     const client = createClient(near)
     void client["door"]?.["open"]?.({})
     await new Promise(setImmediate)
@@ -102,7 +96,7 @@ describe("createClient", () => {
       operation("then.go", { handler: () => 1 }),
       operation("go.then", { handler: () => 2 }),
     ])
-    serveCalls({ registry: served, transport: far })
+    serveCalls(served, { transport: far })
     await using client = createClient(near)
 
     expect([client["then"], client["go"].then]).toEqual([undefined, undefined])
@@ -114,7 +108,7 @@ describe("createClient", () => {
     const [near, far] = createMemoryTransports()
     const names = ["constructor", "toString", "__proto__"]
     const own = quietRegistry(names.map((name) => operation(`x.${name}`, { handler: () => name })))
-    serveCalls({ registry: own, transport: far })
+    serveCalls(own, { transport: far })
     const client = createClient(near)
     const results: unknown[] = []
     for (const name of names) results.push((await client["x"]?.[name]?.())?.data)
@@ -124,7 +118,7 @@ describe("createClient", () => {
 
   test("two users of one transport share it", async () => {
     const [near, far] = createMemoryTransports()
-    serveCalls({ registry, transport: far })
+    serveCalls(registry, { transport: far })
     const one = createClient<typeof registry>(near)
     const two = createClient<typeof registry>(near)
 

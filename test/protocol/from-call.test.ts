@@ -2,14 +2,13 @@ import { describe, expect, test } from "vitest"
 import { Type } from "typebox"
 import {
   CallError,
-  createMemoryTransports,
   fromCall,
   localEnvelope,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
   unwrap,
 } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   CallEvent,
   CallRequestedEvent,
@@ -27,7 +26,7 @@ function served(
 ): { near: Transport; registry: OperationRegistry } {
   const [near, far] = createMemoryTransports()
   const registry = quietRegistry(operations)
-  serveCalls({ registry, transport: far, ...(identity && { resolveIdentity: () => identity }) })
+  serveCalls(registry, { transport: far, ...(identity && { resolveIdentity: () => identity }) })
   return { near, registry }
 }
 
@@ -266,7 +265,7 @@ describe("fromCall", () => {
     const [near, far] = createMemoryTransports()
     const map = new PendingRequestMap(near)
     const early = [1, 2].map((n) => map.call("demo.greet", { name: String(n) }))
-    serveCalls({ registry: quietRegistry([greet]), transport: far })
+    serveCalls(quietRegistry([greet]), { transport: far })
     const late = map.call("demo.greet", { name: "3" })
 
     expect((await Promise.all([...early, late])).map(unwrap)).toEqual(
@@ -330,7 +329,7 @@ describe("fromCall", () => {
   test("says that nothing was executed if linkFor does not answer in time", async () => {
     const pay = operation("shop.pay", { handler: () => 1 })
     const [serving, calling] = createMemoryTransports()
-    await using _server = serveCalls({ registry: quietRegistry([pay]), transport: serving })
+    await using _server = serveCalls(quietRegistry([pay]), { transport: serving })
     await using gateway = quietRegistry()
     await fromCall(calling, { registry: gateway, linkFor: () => new Promise(() => undefined) })
     expect(await rejection(gateway.execute("shop.pay", {}, { timeout: 20 }))).toMatchObject({
@@ -365,7 +364,7 @@ class Switchable implements Transport {
 
   connect(registry: OperationRegistry): void {
     const [near, far] = createMemoryTransports()
-    serveCalls({ registry, transport: far })
+    serveCalls(registry, { transport: far })
     near.open({ ...inert, event: (event) => this.receiver.event(event) })
     this.#far = near
   }

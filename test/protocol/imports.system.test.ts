@@ -3,13 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, onTestFinished, test } from "vitest"
 import {
   createClient,
-  createMemoryTransports,
   defineContextValue,
   fromCall,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
 } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   Identity,
@@ -119,7 +118,7 @@ describe("registries that import each other", () => {
       operation("h.four", { handler, via: () => [mine.originId] }),
       operation("h.five", { handler, via: () => "no list" as never }),
     ])
-    const server = serveCalls({ registry: forged, transport: hostile })
+    const server = serveCalls(forged, { transport: hostile })
     onTestFinished(() => server.close())
     await fromCall(near, { registry: mine })
     expect(idsOf(mine)).toEqual(["a.one", "b.two", "h.five", "h.three"])

@@ -2,12 +2,8 @@
 import { once } from "node:events"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { WebSocket } from "ws"
-import {
-  createMemoryTransports,
-  createRegistry,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createRegistry, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import { serveHTTP } from "../../src/node.ts"
 import { operation } from "../support/operations.ts"
 
@@ -30,8 +26,7 @@ const registryOf = () =>
 const WAYS: Readonly<Record<string, (event: object) => Promise<unknown>>> = {
   memory: async (event) => {
     const [server, near] = createMemoryTransports()
-    const serving = serveCalls({
-      registry: registryOf(),
+    const serving = serveCalls(registryOf(), {
       transport: server,
       logger: silentLogger,
       resolveIdentity: () => undefined,

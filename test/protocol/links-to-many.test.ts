@@ -1,15 +1,10 @@
 import { describe, expect, test } from "vitest"
-import {
-  createMemoryTransports,
-  createRegistry,
-  PendingRequestMap,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createRegistry, PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   CallError,
   CallEvent,
-  CallFate,
+  DeliveryStatus,
   ServedOperations,
   Transport,
   TransportReceiver,
@@ -22,7 +17,7 @@ class Link implements Transport {
   readonly sent: CallEvent[] = []
   receiver: TransportReceiver | undefined
   served: ServedOperations | undefined
-  status: CallFate | undefined
+  status: DeliveryStatus | undefined
   leaves = 0
 
   open(receiver: TransportReceiver): void {
@@ -41,7 +36,7 @@ class Link implements Transport {
     this.leaves++
   }
 
-  deliveryStatus(): CallFate | undefined {
+  deliveryStatus(): DeliveryStatus | undefined {
     return this.status
   }
 
@@ -67,7 +62,7 @@ describe("who sent an event, on a link to many", () => {
 
   test("is who calls, each time anew", async () => {
     const link = new Link()
-    await using _server = serveCalls({ registry: createRegistry([who]), transport: link })
+    await using _server = serveCalls(createRegistry([who]), { transport: link })
     link.receiver?.event(request("1", "demo.who"), { identity: { id: "ada", scopes: [] } })
     link.receiver?.event(request("2", "demo.who"), { user: "bob" })
     await expect.poll(() => link.sent.length).toBe(2)
@@ -79,8 +74,7 @@ describe("who sent an event, on a link to many", () => {
 
   test("is passed to resolveIdentity", async () => {
     const link = new Link()
-    await using _server = serveCalls({
-      registry: createRegistry([who]),
+    await using _server = serveCalls(createRegistry([who]), {
       transport: link,
       resolveIdentity: (_event, { user = "none" }) => ({ id: `user ${user}`, scopes: [] }),
     })
@@ -99,7 +93,7 @@ describe("the served operations, for a link that announces them", () => {
       operation("change", "mutation", () => 1),
       operation("put", "mutation", () => 1, { annotations: { idempotent: true } }),
     ])
-    await using _server = serveCalls({ registry, transport: link })
+    await using _server = serveCalls(registry, { transport: link })
     expect(link.served?.list()).toEqual([
       { id: "demo.greet", isIdempotent: true },
       { id: "demo.change", isIdempotent: false },
@@ -121,8 +115,7 @@ describe("the served operations, for a link that announces them", () => {
     const ticks = operation("ticks", "subscription", async function* () {
       yield 1
     })
-    await using _server = serveCalls({
-      registry: createRegistry([slow, ticks]),
+    await using _server = serveCalls(createRegistry([slow, ticks]), {
       transport: link,
       maxInFlight: 1,
       maxQueued: 0,
@@ -142,7 +135,7 @@ describe("the served operations, for a link that announces them", () => {
 })
 
 describe("the delivery status of a call that was given up", () => {
-  const statuses: CallFate[] = [
+  const statuses: DeliveryStatus[] = [
     { mayHaveExecuted: false, retryable: true },
     { mayHaveExecuted: true, retryable: false },
   ]
@@ -182,7 +175,7 @@ describe("drain", () => {
 
   test("waits for what runs, refuses what comes, and closes", async () => {
     const [mine, theirs] = createMemoryTransports()
-    const server = serveCalls({ registry: createRegistry([stopped]), transport: theirs })
+    const server = serveCalls(createRegistry([stopped]), { transport: theirs })
     await using map = new PendingRequestMap(mine, { logger: silentLogger })
     const before = map.call("demo.slow", 50)
     await expect.poll(() => server.inFlight).toBe(1)
@@ -196,7 +189,7 @@ describe("drain", () => {
 
   test("twice at the same time waits once for both", async () => {
     const link = new Link()
-    const server = serveCalls({ registry: createRegistry([stopped]), transport: link })
+    const server = serveCalls(createRegistry([stopped]), { transport: link })
     link.receiver?.event(request("1", "demo.slow", 20))
     await Promise.all([server.drain({ grace: 60_000 }), server.drain({ grace: 60_000 })])
     expect(link.sent).toMatchObject([{ requestId: "1", type: "call.responded" }])
@@ -204,7 +197,7 @@ describe("drain", () => {
 
   test("ends what takes longer than its grace", async () => {
     const [mine, theirs] = createMemoryTransports()
-    const server = serveCalls({ registry: createRegistry([stopped]), transport: theirs })
+    const server = serveCalls(createRegistry([stopped]), { transport: theirs })
     await using map = new PendingRequestMap(mine, { logger: silentLogger })
     const call = failure(map.call("demo.slow", 60_000))
     await expect.poll(() => server.inFlight).toBe(1)
@@ -214,7 +207,7 @@ describe("drain", () => {
 
   test("of nothing is over at once, and leaves a link that can leave", async () => {
     const link = new Link()
-    const server = serveCalls({ registry: createRegistry([stopped]), transport: link })
+    const server = serveCalls(createRegistry([stopped]), { transport: link })
     await server.drain()
     await server.drain()
     expect(link.leaves).toBe(2)
@@ -223,7 +216,7 @@ describe("drain", () => {
 
   test("takes what a link that leaves still hands over", async () => {
     const link = new Link()
-    const server = serveCalls({ registry: createRegistry([stopped]), transport: link })
+    const server = serveCalls(createRegistry([stopped]), { transport: link })
     link.receiver?.event(request("1", "demo.slow", 20))
     const drained = server.drain()
     link.receiver?.event(request("2", "demo.slow", 1))

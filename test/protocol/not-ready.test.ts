@@ -62,7 +62,7 @@ const succeed = async (link: LoadingLink): Promise<void> => {
 
 test("items of a stream wait until they can be sent, in their order", async () => {
   const link = new LoadingLink(succeed)
-  await using _ = serveCalls({ registry: quietRegistry([count]), transport: link })
+  await using _ = serveCalls(quietRegistry([count]), { transport: link })
   link.request()
   await waitFor(() => expect(link.story).toEqual([1, 2, 3, 3]))
 
@@ -74,7 +74,7 @@ test("a stream that was left meanwhile sends nothing", async () => {
     it.receiver?.event({ type: "call.aborted", requestId: "r" })
     await succeed(it)
   })
-  await using server = serveCalls({ registry: quietRegistry([count]), transport: link })
+  await using server = serveCalls(quietRegistry([count]), { transport: link })
   link.request()
   await waitFor(() => expect([link.loads, server.inFlight]).toEqual([1, 0]))
 
@@ -83,7 +83,7 @@ test("a stream that was left meanwhile sends nothing", async () => {
 
 test("a stream whose items can never be sent fails", async () => {
   const link = new LoadingLink(() => Promise.reject(new Error("offline")))
-  await using _ = serveCalls({ registry: quietRegistry([count]), transport: link })
+  await using _ = serveCalls(quietRegistry([count]), { transport: link })
   link.request()
   await waitFor(() => expect(link.story).toEqual(["call.error"]))
 })

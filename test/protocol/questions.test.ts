@@ -2,14 +2,13 @@ import { describe, expect, onTestFinished, test, vi } from "vitest"
 import {
   CallError,
   createClient,
-  createMemoryTransports,
   fromCall,
   isCallError,
   OperationRegistry,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
 } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   AnyRegistry,
   CallEvent,
@@ -97,7 +96,7 @@ class HandDriven implements Transport {
 function servedByHand(clock?: VirtualClock, carriesQuestions?: boolean) {
   const link = new HandDriven(carriesQuestions)
   const options = { logger: silentLogger, ...(clock !== undefined && { clock }) }
-  const server = serveCalls({ registry: askingRegistry(clock), transport: link, ...options })
+  const server = serveCalls(askingRegistry(clock), { transport: link, ...options })
   const request = (requestId: string, more: object = {}): void =>
     link.receiver.event({
       type: "call.requested",
@@ -133,14 +132,14 @@ const LINKS: readonly (readonly [string, (registry: AnyRegistry) => Link])[] = [
     "within one map",
     (registry) => {
       const map = new PendingRequestMap(undefined, { logger: silentLogger })
-      return { map, server: serveCalls({ registry, callMap: map }) }
+      return { map, server: serveCalls(registry, { callMap: map }) }
     },
   ],
   [
     "over memory",
     (registry) => {
       const [here, there] = createMemoryTransports()
-      const server = serveCalls({ registry, transport: there, logger: silentLogger })
+      const server = serveCalls(registry, { transport: there, logger: silentLogger })
       return { map: new PendingRequestMap(here, { logger: silentLogger }), server }
     },
   ],
@@ -148,7 +147,7 @@ const LINKS: readonly (readonly [string, (registry: AnyRegistry) => Link])[] = [
     "over an EventTarget",
     (registry) => {
       const target = new EventTarget()
-      const server = serveCalls({ registry, transport: target, logger: silentLogger })
+      const server = serveCalls(registry, { transport: target, logger: silentLogger })
       return { map: new PendingRequestMap(target, { logger: silentLogger }), server }
     },
   ],
@@ -459,7 +458,7 @@ describe("questions through hops", () => {
     let registry: AnyRegistry = askingRegistry(clock)
     const options = { logger: silentLogger, clock }
     for (const [near, far] of links.toReversed()) {
-      serveCalls({ registry, transport: far, ...options })
+      serveCalls(registry, { transport: far, ...options })
       if (near === links[0]?.[0]) break
       const next = new OperationRegistry(options)
       await fromCall(callMapOver(near, options), { registry: next, logger: silentLogger })

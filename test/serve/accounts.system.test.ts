@@ -1,7 +1,8 @@
 import { createServer, request as openRequest } from "node:http"
 import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
-import { createClient, defineOperation, isCallError, silentLogger } from "../../src/index.ts"
+import { createClient, defineOperation, isCallError } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { systemClock } from "../../src/internal/clock.ts"
 import { createRegistry } from "../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../src/engine/registry.ts"
@@ -156,7 +157,7 @@ describe("one account per caller", () => {
       if (server === "serveHTTP") {
         url = socketsOf((await open(registry, { authenticate, websocket: limits })).url)
       } else {
-        const served = await serveWebSocket({ registry, port: 0, authenticate, ...limits })
+        const served = await serveWebSocket(registry, { port: 0, authenticate, ...limits })
         cleanups.push(() => served.close())
         url = served.url ?? ""
       }
@@ -274,7 +275,7 @@ describe("sockets", () => {
     let url: string
     if (server === "serveHTTP") url = socketsOf((await open(registry, { authenticate })).url)
     else {
-      const served = await serveWebSocket({ registry, port: 0, authenticate })
+      const served = await serveWebSocket(registry, { port: 0, authenticate })
       cleanups.push(() => served.close())
       url = served.url ?? ""
     }

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const options = { authenticate, logger: log }
   const mounted = toMCP(registry, { logger: log })
   const served = await serveHTTP(registry, { ...options, port: 0, mcp: mounted })
-  const sockets = await serveWebSocket({ registry, ...options, port: 0 })
+  const sockets = await serveWebSocket(registry, { ...options, port: 0 })
   const alone = toMCP(registry, options)
   cleanups.push(
     () => served.close(),

@@ -73,8 +73,7 @@ const registry = createRegistry(
 )
 
 async function serve(options: Partial<ServeWebSocketOptions> = {}): Promise<ServedWebSocket> {
-  const served = await serveWebSocket({
-    registry,
+  const served = await serveWebSocket(registry, {
     logger: silentLogger,
     ...(options.server === undefined ? { port: 0 } : {}),
     ...options,
@@ -207,7 +206,7 @@ describe("serveWebSocket", () => {
     const connections: WebSocketConnection[] = []
     const served = await serve({ onConnection: (connection) => void connections.push(connection) })
     const map = client(served.url)
-    serveCalls({ registry, callMap: map, logger: silentLogger })
+    serveCalls(registry, { callMap: map, logger: silentLogger })
     await map.call("demo.echo")
 
     expect((await connections[0]?.callMap.call("demo.echo", "back"))?.data).toBe("back")
@@ -227,16 +226,23 @@ describe("serveWebSocket", () => {
   })
 
   test.each([
-    [{ registry: {} }, "registry must be an OperationRegistry"],
-    [{ registry, port: 0, server: { on() {}, off() {} } }, "either server or port"],
-    [{ registry, port: 0, host: "0.0.0.0" }, "can be reached from other machines"],
-    [{ registry, port: 0, host: "::" }, "can be reached from other machines"],
-    [{ registry, port: 0, maxFrameBytes: -1 }, "maxFrameBytes"],
+    [{ port: 0, server: { on() {}, off() {} } }, "either server or port"],
+    [{ port: 0, host: "0.0.0.0" }, "can be reached from other machines"],
+    [{ port: 0, host: "::" }, "can be reached from other machines"],
+    [{ port: 0, maxFrameBytes: -1 }, "maxFrameBytes"],
   ])("refuses options that make no sense: %#", async (options, message) => {
-    const serving = serveWebSocket(options as unknown as ServeWebSocketOptions)
+    const serving = serveWebSocket(registry, options as ServeWebSocketOptions)
 
     await expect(serving).rejects.toThrow(TypeError)
     await expect(serving).rejects.toThrow(message)
+  })
+
+  test.each([
+    [{}, "serveWebSocket(registry): registry must be an OperationRegistry."],
+    [undefined, "serveWebSocket(registry): registry must be an OperationRegistry."],
+    [{ registry }, "Pass it before the options: serveWebSocket(registry, options)."],
+  ])("refuses a first argument that is not a registry: %#", async (first, message) => {
+    await expect(serveWebSocket(first as never)).rejects.toThrow(message)
   })
 
   test("a port that is taken is named", async () => {

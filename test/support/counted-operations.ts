@@ -1,5 +1,6 @@
 import { Type } from "typebox"
-import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
+import { createRegistry, defineOperation } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyRegistry } from "../../src/index.ts"
 
 /** Two operations that report each run: `wait` ends when it may, `fail` at once. */

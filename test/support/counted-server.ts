@@ -2,7 +2,7 @@
 // where there is a file that says that it is gone.
 import { appendFileSync, existsSync } from "node:fs"
 import { toMCP } from "../../src/to-mcp.ts"
-import { silentLogger } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { countedOperations } from "./counted-operations.ts"
 
 const [, , type = "query", file = ""] = process.argv

@@ -1,7 +1,8 @@
 // Serves counted operations over one wire, in a process of its own. Prints "ready" with its address, and "run" for
 // each run of an operation: at once, so that nothing is lost when the process is killed.
 import { writeSync } from "node:fs"
-import { serveCalls, silentLogger } from "../../src/index.ts"
+import { serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { serveHTTP } from "../../src/node.ts"
 import { createRedisTransport } from "../../src/redis.ts"
@@ -22,16 +23,16 @@ async function serve(): Promise<string | undefined> {
     case "OpenAPI":
       return (await serveHTTP(registry, { port: 0, websocket: false, logger })).url
     case "WebSocket":
-      return (await serveWebSocket({ registry, port: 0, logger })).url
+      return (await serveWebSocket(registry, { port: 0, logger })).url
     case "NATS": {
       const transport = createNatsTransport({ servers: broker, logger })
-      serveCalls({ registry, transport, logger })
+      serveCalls(registry, { transport, logger })
       await transport.whenConnected()
       return broker
     }
     case "Redis": {
       const transport = createRedisTransport({ url: broker, logger })
-      serveCalls({ registry, transport, logger })
+      serveCalls(registry, { transport, logger })
       await transport.whenConnected()
       return broker
     }

@@ -1,11 +1,7 @@
 // Run by test/e2e/leaks.process.test.ts in a process of its own, with gc exposed. Prints one JSON value.
 import { Type } from "typebox"
-import {
-  createRegistry,
-  defineOperation,
-  OperationRegistry,
-  silentLogger,
-} from "../../src/index.ts"
+import { createRegistry, defineOperation, OperationRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { CallError } from "../../src/index.ts"
 
 const gc = globalThis.gc as () => void

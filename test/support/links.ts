@@ -1,13 +1,12 @@
 /** The links over which one registry calls another, for tables of what holds over each of them. */
 import {
-  createMemoryTransports,
   fromCall,
   serveCalls,
-  silentLogger,
   type Identity,
   type OperationRegistry,
   type Transport,
 } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import { createHTTPTransport } from "../../src/http.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { serveHTTP } from "../../src/node.ts"
@@ -46,7 +45,7 @@ const overTransports =
   async (registry, ground) => {
     const [serving, calling] = make(ground)
     const resolveIdentity = (): Identity => ground.identity
-    const server = serveCalls({ registry, transport: serving, resolveIdentity })
+    const server = serveCalls(registry, { transport: serving, resolveIdentity })
     ground.closers.push(
       () => server.close(),
       () => calling.close(),

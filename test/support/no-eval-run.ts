@@ -1,12 +1,8 @@
 // Run by test/e2e/no-eval.process.test.ts where code cannot be made from strings. Prints one JSON value.
 import { Type } from "typebox"
-import {
-  collectErrors,
-  compileSchema,
-  createRegistry,
-  FromSchema,
-  silentLogger,
-} from "../../src/index.ts"
+import { collectErrors, createRegistry, FromSchema } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
+import { compileSchema } from "../../src/schemas.ts"
 
 let isForbidden = false
 try {

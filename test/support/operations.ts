@@ -1,5 +1,6 @@
 import { Type } from "typebox"
-import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
+import { createRegistry, defineOperation } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, RegistryOptions, OperationRegistry } from "../../src/index.ts"
 
 /** Says hello; needs nothing from its caller. */

@@ -1,12 +1,7 @@
 // Every exported function that takes options, with the rules for them.
 
-import {
-  createClient,
-  createMemoryTransports,
-  fromCall,
-  OperationRegistry,
-  PendingRequestMap,
-} from "../../src/index.ts"
+import { createClient, fromCall, OperationRegistry, PendingRequestMap } from "../../src/index.ts"
+import { createMemoryTransports } from "../../src/testing.ts"
 import { BUILD_ENV_OPTIONS, buildEnv } from "../../src/engine/env.ts"
 import { SEARCH_OPTIONS } from "../../src/engine/catalog.ts"
 import { MIDDLEWARE_OPTIONS } from "../../src/core/middleware.ts"
@@ -160,7 +155,12 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   method("toMCP", "stdio", STDIO_OPTIONS, (options) => toMCP(registry).stdio(options), false),
   row("createHub", HUB_OPTIONS, (options) => createHub(hub.config, options)),
   row("serveHub", SERVE_HUB_OPTIONS, (options) => serveHub(hub, options), false),
-  row("serveWebSocket", SERVE_WEBSOCKET_OPTIONS, (options) => serveWebSocket(options), false),
+  row(
+    "serveWebSocket",
+    SERVE_WEBSOCKET_OPTIONS,
+    (options) => serveWebSocket(registry, options),
+    false,
+  ),
   row("createWebSocketTransport", WEBSOCKET_OPTIONS, (options) =>
     createWebSocketTransport("ws://127.0.0.1:1/", options),
   ),
@@ -182,12 +182,12 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     false,
   ),
   row("buildCallHandler", CALL_HANDLER_OPTIONS, buildCallHandler, false),
-  row("serveCalls", SERVE_CALLS_OPTIONS, serveCalls, false),
+  row("serveCalls", SERVE_CALLS_OPTIONS, (options) => serveCalls(registry, options), false),
   method(
     "serveCalls",
     "drain",
     DRAIN_OPTIONS,
-    (options) => serveCalls({ registry, transport: createMemoryTransports()[0] }).drain(options),
+    (options) => serveCalls(registry, { transport: createMemoryTransports()[0] }).drain(options),
     false,
   ),
   row("createMCPClient", MCP_FIELDS, (options) => createMCPClient("files", options), false),

@@ -3,7 +3,8 @@
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { Worker } from "node:worker_threads"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { CallError } from "../../src/index.ts"
 import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
 import { createWorkerTransport } from "../../src/worker.ts"
@@ -33,14 +34,14 @@ server.on("connection", (socket) => {
 })
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
 const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
-const socketServer = await serveWebSocket({ registry, server, ...quiet })
+const socketServer = await serveWebSocket(registry, { server, ...quiet })
 // It needs nothing of what this process was started with.
 const worker = new Worker(workerFile, { execArgv: [] })
 
 const loopback = new PendingRequestMap(undefined, quiet)
 const served = [
-  serveCalls({ registry, callMap: loopback, ...quiet }),
-  serveCalls({ registry, transport: target, ...quiet }),
+  serveCalls(registry, { callMap: loopback, ...quiet }),
+  serveCalls(registry, { transport: target, ...quiet }),
 ]
 /** The ways to call, and how much of the load each takes. */
 const lanes = [
@@ -93,7 +94,7 @@ async function killWorkers(count: number): Promise<number> {
   await batches(count, 10, async () => {
     const thread = new Worker(workerFile, { workerData: "calls back", execArgv: [] })
     const map = new PendingRequestMap(createWorkerTransport(thread), quiet)
-    const working = serveCalls({ registry, callMap: map, ...quiet })
+    const working = serveCalls(registry, { callMap: map, ...quiet })
     await map.call("leak.running")
     const held = hold(map)
     await until(() => working.inFlight >= 2)

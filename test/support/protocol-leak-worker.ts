@@ -6,7 +6,7 @@ import { createWorkerTransport } from "../../src/worker.ts"
 import { createLeakRegistry } from "./leak-operations.ts"
 
 const callMap = new PendingRequestMap(createWorkerTransport(parentPort as MessagePort))
-serveCalls({ registry: createLeakRegistry().registry, callMap })
+serveCalls(createLeakRegistry().registry, { callMap })
 // A thread that is ended keeps nothing of what it compiled for the next.
 if (workerData === "ends") process.exit()
 if (workerData === "calls back") {

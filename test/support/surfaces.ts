@@ -1,15 +1,8 @@
 import type { ErrorReporting, FailedCall } from "../../src/engine/failures.ts"
 import { createHub, serveHTTP, serveHub } from "../../src/node.ts"
 import type { ServedHTTP } from "../../src/node.ts"
-import {
-  createClient,
-  createMemoryTransports,
-  createRegistry,
-  fromCall,
-  isCallError,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createClient, createRegistry, fromCall, isCallError, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   CallError,
@@ -154,9 +147,8 @@ const overCalls =
   ): Open =>
   async ({ registry, reporting, closers }, terms) => {
     const [serving, calling] = await link(terms, `errors${++links}`)
-    const server = serveCalls({
+    const server = serveCalls(registry, {
       ...reporting,
-      registry,
       transport: serving,
       resolveIdentity: () => ADA,
     })
@@ -244,9 +236,8 @@ export const WAYS_IN: Readonly<Record<string, Open>> = {
   ...SURFACES,
   "two hops": async ({ registry, reporting, closers }, { drainMs }) => {
     const [toServer, toGateway] = createMemoryTransports()
-    const server = serveCalls({
+    const server = serveCalls(registry, {
       ...reporting,
-      registry,
       transport: toServer,
       resolveIdentity: () => ADA,
     })

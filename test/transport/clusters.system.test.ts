@@ -1,6 +1,7 @@
 import { Cluster, Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { BusTransport } from "../../src/transport/bus/transport.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { createRedisTransport } from "../../src/redis.ts"
@@ -25,7 +26,7 @@ async function system(
   }
   const registry = quietRegistry([operation("demo.work", { type: "mutation", handler })])
   const serving = make("worker")
-  const server = serveCalls({ registry, transport: serving, logger: silentLogger })
+  const server = serveCalls(registry, { transport: serving, logger: silentLogger })
   const calling = make("caller")
   const map = new PendingRequestMap(calling, { logger: silentLogger })
   onTestFinished(async () => {

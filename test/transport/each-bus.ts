@@ -1,4 +1,4 @@
-import { silentLogger } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { createBusTransport } from "../../src/transport/bus/transport.ts"
 import type { BusTransport } from "../../src/transport/bus/transport.ts"
 import { createNatsTransport } from "../../src/nats.ts"

@@ -17,7 +17,7 @@ async function use(map: PendingRequestMap): Promise<string> {
 const worker = new Worker(process.argv[2] as string)
 const threads = await use(new PendingRequestMap(createWorkerTransport(worker)))
 
-const served = await serveWebSocket({ registry: quietRegistry([greet, count]), port: 0 })
+const served = await serveWebSocket(quietRegistry([greet, count]), { port: 0 })
 const sockets = await use(new PendingRequestMap(createWebSocketTransport(served.url as string)))
 await served.close()
 

@@ -5,7 +5,6 @@ import { createWorkerTransport } from "../../src/worker.ts"
 import type { PortLike } from "../../src/worker.ts"
 import { count, greet, quietRegistry } from "../support/operations.ts"
 
-serveCalls({
-  registry: quietRegistry([greet, count]),
+serveCalls(quietRegistry([greet, count]), {
   transport: createWorkerTransport(parentPort as PortLike),
 })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
 import { EACH_BUS } from "./each-bus.ts"
 
@@ -33,7 +34,7 @@ describe.each(EACH_BUS)("an operation that fills its worker, over %s", (_name, s
         operation("demo.other", { type, handler: (input) => input }),
       ])
       const transport = bus.transport()
-      await using _server = serveCalls({ registry, transport, ...LIMITS, logger: silentLogger })
+      await using _server = serveCalls(registry, { transport, ...LIMITS, logger: silentLogger })
       await transport.whenConnected()
       const map = new PendingRequestMap(bus.transport(), { logger: silentLogger })
       const stop = new AbortController()

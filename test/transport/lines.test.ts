@@ -1,7 +1,8 @@
 import { connect, createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { LineTransport } from "../../examples/transport/lines.ts"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { contractOperations, identityRule } from "../contract/operations.ts"
 import { testTransport } from "../contract/transport.ts"
 
@@ -14,7 +15,7 @@ testTransport("lines over TCP", async ({ rule, isTrusted }) => {
     server.once("connection", (accepted) => resolve(new LineTransport(accepted, { isTrusted })))
   })
   const resolveIdentity = identityRule(rule)
-  const served = serveCalls({ registry, transport: link, resolveIdentity, logger: silentLogger })
+  const served = serveCalls(registry, { transport: link, resolveIdentity, logger: silentLogger })
   const map = new PendingRequestMap(new LineTransport(socket), { logger: silentLogger })
   return {
     map,

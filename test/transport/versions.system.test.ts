@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest"
-import { fromCall, PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
+import { fromCall, PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import type { CallServer } from "../../src/index.ts"
 import { isCompatible } from "../../src/transport/bus/wire/versions.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
@@ -15,7 +16,7 @@ async function startWorker(bus: TestBus, version: string): Promise<CallServer> {
     operation("shop.other", { type, handler: () => version }),
   ])
   const transport = bus.transport()
-  const server = serveCalls({ registry, transport, logger: silentLogger })
+  const server = serveCalls(registry, { transport, logger: silentLogger })
   await transport.whenConnected()
   onTestFinished(() => server.close())
   return server

@@ -1,13 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { FaultProxy } from "../../faults/proxy.ts"
-import {
-  createMemoryTransports,
-  createRegistry,
-  fromCall,
-  PendingRequestMap,
-  serveCalls,
-  silentLogger,
-} from "../../src/index.ts"
+import { createRegistry, fromCall, PendingRequestMap, serveCalls } from "../../src/index.ts"
+import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
   AnyRegistry,
@@ -102,7 +96,7 @@ interface Context {
 /** A served registry, behind a proxy. */
 async function serve(registry: AnyRegistry) {
   const port = await freePort()
-  const start = () => serveWebSocket({ registry, port, logger: silentLogger, drainMs: 0 })
+  const start = () => serveWebSocket(registry, { port, logger: silentLogger, drainMs: 0 })
   let served = await start()
   const proxy = await FaultProxy.start(port)
   cleanups.push(() => proxy.close())
@@ -235,7 +229,7 @@ const SOURCES: Readonly<Record<string, (source: AnyRegistry) => Promise<readonly
   {
     memory: async (registry) => {
       const [near, far] = createMemoryTransports()
-      const served = serveCalls({ registry, transport: far })
+      const served = serveCalls(registry, { transport: far })
       cleanups.push(() => served.close())
       return await fromCall(open(near))
     },

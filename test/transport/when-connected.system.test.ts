@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest"
-import { createClient, serveCalls, silentLogger } from "../../src/index.ts"
+import { createClient, serveCalls } from "../../src/index.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { createRedisTransport } from "../../src/redis.ts"
 import { provideBrokers } from "../support/brokers.ts"
@@ -22,7 +23,7 @@ describe("whenConnected of a transport that nothing uses yet", () => {
     await Promise.all([serving.whenConnected(), serving.whenConnected(), calling.whenConnected()])
     expect(serving.isConnected).toBe(true)
     const registry = quietRegistry([operation("a.b", { handler: () => 1 })])
-    serveCalls({ registry, transport: serving })
+    serveCalls(registry, { transport: serving })
     const client = createClient(calling, { logger })
     expect((await client.call("a.b", {})).data).toBe(1)
   })

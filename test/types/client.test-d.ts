@@ -2,7 +2,6 @@ import { Type } from "typebox"
 import { describe, expectTypeOf, test } from "vitest"
 import {
   createClient,
-  createMemoryTransports,
   createRegistry,
   defineOperation,
   fromCall,
@@ -10,6 +9,7 @@ import {
   PendingRequestMap,
   serveCalls,
 } from "../../src/index.ts"
+import { createMemoryTransports } from "../../src/testing.ts"
 import type {
   AnyOperation,
   CallLink,
@@ -210,8 +210,7 @@ describe("types of links", () => {
   })
 
   test("serveCalls takes any registry, and who resolves identities is typed", () => {
-    const server = serveCalls({
-      registry,
+    const server = serveCalls(registry, {
       transport: new EventTarget(),
       resolveIdentity: (event, peer) => {
         expectTypeOf(event).toEqualTypeOf<CallRequestedEvent>()
@@ -221,7 +220,7 @@ describe("types of links", () => {
     })
     expectTypeOf(server).toEqualTypeOf<CallServer>()
     // @ts-expect-error an identity has scopes
-    serveCalls({ registry, transport: new EventTarget(), resolveIdentity: () => ({ id: "ada" }) })
+    serveCalls(registry, { transport: new EventTarget(), resolveIdentity: () => ({ id: "ada" }) })
   })
 
   test("fromCall gives definitions that any registry takes", async () => {

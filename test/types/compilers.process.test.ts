@@ -27,7 +27,8 @@ async function costOf(
 
 const PROGRAM = `
 import { Type } from "typebox"
-import { createClient, createMemoryTransports, createRegistry, defineOperation } from "@alkdev/operations"
+import { createClient, createRegistry, defineOperation } from "@alkdev/operations"
+import { createMemoryTransports } from "@alkdev/operations/testing"
 const rest = { description: "", accessControl: { requiredScopes: [] } } as const
 export const create = defineOperation({
   ...rest,

@@ -5,8 +5,8 @@ import {
   FromOpenAPIFile,
   FromOpenAPIUrl,
   OpenAPIServiceRegistry,
-  paginate,
 } from "../../src/index.ts"
+import { paginate } from "../../src/from-openapi.ts"
 import type { OpenAPIConfig, OperationSpec, ResponseEnvelope } from "../../src/index.ts"
 import { prepareRequest } from "../../src/from-openapi.ts"
 import type {

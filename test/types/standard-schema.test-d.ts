@@ -4,7 +4,8 @@ import * as v from "valibot"
 import { expectTypeOf, test } from "vitest"
 import { z } from "zod"
 import { fromStandardSchema } from "../../src/schema/from-schema.ts"
-import { createRegistry, defineOperation, compileSchema } from "../../src/index.ts"
+import { createRegistry, defineOperation } from "../../src/index.ts"
+import { compileSchema } from "../../src/schemas.ts"
 
 test("the Static of a converted schema is its input", () => {
   const zod = fromStandardSchema(z.object({ a: z.string(), b: z.number().default(1) }))

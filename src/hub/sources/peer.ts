@@ -1,7 +1,7 @@
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { FromCallOptions } from "../../protocol/from-call.ts"
-import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
+import type { DeliveryStatus, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { OpenSource, SourceContext } from "../model.ts"
 import type { Mirror } from "./mirror.ts"
 
@@ -89,7 +89,7 @@ export class WatchedTransport implements Transport {
     return this.#transport.ready?.()
   }
 
-  deliveryStatus(requestId: string): CallFate | undefined {
+  deliveryStatus(requestId: string): DeliveryStatus | undefined {
     return this.#transport.deliveryStatus?.(requestId)
   }
 

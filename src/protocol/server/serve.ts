@@ -6,6 +6,7 @@ import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
+import { requireRegistry } from "../../engine/served-registry.ts"
 import type { AccountOf } from "./account.ts"
 import { callMapOver, PendingRequestMap, type CallLink } from "../pending/request-map.ts"
 import { endpointOver } from "../pending/requests.ts"
@@ -27,12 +28,14 @@ export interface CallHandlerOptions extends ServeLimits, ErrorReporting {
 
 const CALL_MAP = { methods: ["call", "respond"], expected: "a PendingRequestMap" }
 
+const SHARED_OPTIONS: OptionsSchema<ServeLimits & ErrorReporting> & {
+  readonly resolveIdentity: "function"
+} = { ...SERVE_LIMITS, ...ERROR_REPORTING, resolveIdentity: "function" }
+
 export const CALL_HANDLER_OPTIONS: OptionsSchema<CallHandlerOptions> = {
-  ...SERVE_LIMITS,
-  ...ERROR_REPORTING,
+  ...SHARED_OPTIONS,
   registry: { required: "registry" },
   callMap: { required: CALL_MAP },
-  resolveIdentity: "function",
 }
 
 /** An alias of `CallHandlerOptions`. */
@@ -51,7 +54,7 @@ export type CallHandler = (event: CallRequestedEvent | Event) => Promise<void>
  */
 export function buildCallHandler(options: CallHandlerOptions): CallHandler {
   validateOptions("buildCallHandler", options, CALL_HANDLER_OPTIONS)
-  const server = serverOf(options, options.callMap, "buildCallHandler")
+  const server = serverOf(options.registry, options, options.callMap, "buildCallHandler")
   return (request) =>
     new Promise((resolve) => {
       server.requested(requestOf(request), undefined, resolve)
@@ -60,7 +63,6 @@ export function buildCallHandler(options: CallHandlerOptions): CallHandler {
 
 /** Options of `serveCalls`: a map, or a transport to create one for. */
 export interface ServeCallsOptions extends ServeLimits, ErrorReporting {
-  readonly registry: AnyRegistry
   readonly callMap?: PendingRequestMap | undefined
   readonly transport?: CallLink | undefined
   readonly resolveIdentity?: ResolveIdentity | undefined
@@ -71,7 +73,7 @@ export interface ServeCallsOptions extends ServeLimits, ErrorReporting {
 }
 
 export const SERVE_CALLS_OPTIONS: OptionsSchema<ServeCallsOptions> = {
-  ...CALL_HANDLER_OPTIONS,
+  ...SHARED_OPTIONS,
   callMap: CALL_MAP,
   transport: { methods: [], expected: "a transport or an EventTarget" },
   accountOf: "function",
@@ -107,12 +109,13 @@ export interface CallServer extends AsyncDisposable {
 }
 
 /** Answers the calls that arrive over a link, until it is closed. */
-export function serveCalls(options: ServeCallsOptions): CallServer {
+export function serveCalls(registry: AnyRegistry, options: ServeCallsOptions): CallServer {
+  requireRegistry("serveCalls", registry)
   validateOptions("serveCalls", options, SERVE_CALLS_OPTIONS)
   const { callMap: ownMap, transport, logger, clock } = options
   if (ownMap === undefined && transport === undefined) {
     throw new TypeError(
-      "serveCalls(options): pass either callMap or transport, over which calls arrive; got neither.",
+      "serveCalls(registry, options): pass either callMap or transport, over which calls arrive; got neither.",
     )
   }
   const callMap = ownMap ?? callMapOver(transport as CallLink, { logger, clock })
@@ -120,10 +123,10 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   const serving = servingOf(endpoint)
   if (serving.handler?.isClosed === false) {
     throw new TypeError(
-      "serveCalls(options): this link is served already; close that server first.",
+      "serveCalls(registry, options): this link is served already; close that server first.",
     )
   }
-  const server = serverOf(options, callMap, "serveCalls")
+  const server = serverOf(registry, options, callMap, "serveCalls")
   serving.handler = server
   endpoint.link.serve?.(server)
   const close = async (why?: CallError): Promise<void> => {
@@ -151,11 +154,12 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
 }
 
 function serverOf(
+  registry: AnyRegistry,
   options: ServeCallsOptions,
   callMap: PendingRequestMap,
   name: string,
 ): RequestServer {
-  const { registry, resolveIdentity, accountOf } = options
+  const { resolveIdentity, accountOf } = options
   if (!(callMap instanceof PendingRequestMap)) {
     throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
   }

@@ -5,6 +5,7 @@ import { loggerOf } from "../../engine/failures.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
+import { requireRegistry } from "../../engine/served-registry.ts"
 import type { Authenticated } from "../authenticate.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 import { isStream } from "../exchange.ts"
@@ -60,9 +61,7 @@ export interface HTTPInner {
 
 /** Creates an HTTP API for a registry: a gateway, REST with an OpenAPI document, server-sent events. */
 export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): HTTPServer {
-  if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
-    throw new TypeError("toHTTP(registry): registry must be an OperationRegistry.")
-  }
+  requireRegistry("toHTTP", registry)
   validateOptions("toHTTP", options, HTTP_OPTIONS)
   return new Server(registry, options)
 }

@@ -4,6 +4,7 @@ import { Closable } from "../../internal/closable.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { MissingPackage, reportMissing } from "../../internal/import-peer.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
+import { requireRegistry } from "../../engine/served-registry.ts"
 import type { Identity } from "../../core/types.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { toResponse, WebIncoming } from "../fetch.ts"
@@ -52,9 +53,7 @@ export interface MCPServer extends AsyncDisposable {
  * Loads the package `@modelcontextprotocol/server` with the first request. If it is missing, logs at once how to install it.
  */
 export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MCPServer {
-  if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
-    throw new TypeError("toMCP(registry): registry must be an OperationRegistry.")
-  }
+  requireRegistry("toMCP", registry)
   validateOptions("toMCP", options, MCP_SERVER_OPTIONS)
   return new RegistryServer(registry, options)
 }

@@ -5,7 +5,6 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { SERVE_LIMITS } from "../../protocol/server/server.ts"
-import type { AnyRegistry } from "../../engine/registry.ts"
 import { SOCKET_LIMITS, type SocketLimitOptions } from "../../transport/websocket/limits.ts"
 import type { Identity } from "../../core/types.ts"
 import type { Accounts } from "../accounts.ts"
@@ -38,7 +37,6 @@ export type Charge = (
 /** Options of `serveWebSocket`. */
 export interface ServeWebSocketOptions
   extends ServeLimits, SocketLimitOptions, UpgradeRules, ErrorReporting {
-  readonly registry: AnyRegistry
   /** Your HTTP server, whose upgrades are handled. Start and close it yourself. */
   readonly server?: UpgradeServerLike | undefined
   /** A port to listen on instead; 0 for any free port. */
@@ -75,7 +73,6 @@ export interface ServeWebSocketOptions
 
 /** Options about connections and authentication, which an HTTP server sets itself. */
 export type WebSocketEntrance =
-  | "registry"
   | "server"
   | "port"
   | "host"
@@ -104,7 +101,6 @@ export const CONNECTION_OPTIONS: OptionsSchema<Omit<ServeWebSocketOptions, WebSo
 export const SERVE_WEBSOCKET_OPTIONS: OptionsSchema<ServeWebSocketOptions> = {
   ...CONNECTION_OPTIONS,
   ...UPGRADE_RULES,
-  registry: { required: "registry" },
   server: { methods: ["on", "off"], expected: "an HTTP server" },
   port: "port",
   host: "text",

@@ -2,6 +2,8 @@ import { Closable } from "../../internal/closable.ts"
 import { closePort, createPortServer, openPort, portUrl, type PortServerLike } from "../port.ts"
 import { serveCalls, type CallServer, type ResolveIdentity } from "../../protocol/index.ts"
 import { loggerOf } from "../../engine/failures.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
+import { requireRegistry } from "../../engine/served-registry.ts"
 import type { CallError } from "../../core/errors.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { Deadlines } from "../../internal/deadlines.ts"
@@ -45,19 +47,23 @@ export interface ServedWebSocket extends AsyncDisposable {
  * Web pages may connect if they come from the same host, or from one of
  * `allowedOrigins`; on a loopback address `Host` has to be a loopback name or one of `allowedHosts`.
  */
-export async function serveWebSocket(options: ServeWebSocketOptions): Promise<ServedWebSocket> {
+export async function serveWebSocket(
+  registry: AnyRegistry,
+  options: ServeWebSocketOptions = {},
+): Promise<ServedWebSocket> {
+  requireRegistry("serveWebSocket", registry)
   validateOptions("serveWebSocket", options, SERVE_WEBSOCKET_OPTIONS)
   const { server, port, host = "127.0.0.1", authenticate } = options
   if (server !== undefined && port !== undefined) {
-    throw new TypeError("serveWebSocket(options): give either server or port, not both.")
+    throw new TypeError("serveWebSocket(registry, options): give either server or port, not both.")
   }
   if (port !== undefined && authenticate === undefined && !isLoopback(host)) {
     throw new TypeError(
-      `serveWebSocket(options): host "${host}" can be reached from other machines. Give authenticate; ` +
+      `serveWebSocket(registry, options): host "${host}" can be reached from other machines. Give authenticate; ` +
         "() => null lets everyone in, anonymously.",
     )
   }
-  const served = new Served(options, resolveLimits(options))
+  const served = new Served(registry, options, resolveLimits(options))
   await checkWs(USER)
   if (port === undefined) server?.on("upgrade", served.onUpgrade)
   else await served.listen(host, port)
@@ -81,6 +87,7 @@ interface RawSocket {
 
 class Served extends Closable implements ServedWebSocket {
   readonly gate: Gate
+  readonly #registry: AnyRegistry
   readonly #options: ServeWebSocketOptions
   readonly #limits: SocketLimits
   readonly #clock: Clock
@@ -96,10 +103,11 @@ class Served extends Closable implements ServedWebSocket {
   #loading: Promise<WsServerLike> | undefined
   url: string | undefined
 
-  constructor(options: ServeWebSocketOptions, limits: SocketLimits) {
+  constructor(registry: AnyRegistry, options: ServeWebSocketOptions, limits: SocketLimits) {
     super()
     const { clock = systemClock } = options
-    const logger = isolatedLogger(options.logger ?? loggerOf(options.registry))
+    const logger = isolatedLogger(options.logger ?? loggerOf(registry))
+    this.#registry = registry
     this.#options = options
     this.#limits = limits
     this.#clock = clock
@@ -185,7 +193,7 @@ class Served extends Closable implements ServedWebSocket {
   }
 
   #connect(socket: NodeWebSocketLike, request: UpgradeRequestLike): void {
-    const { registry, isTrusted, onConnection, errors, onError } = this.#options
+    const { isTrusted, onConnection, errors, onError } = this.#options
     const { maxInFlight = 100, maxQueued = 1000, maxStreams = 100 } = this.#options
     const { identity, expiresAt } = this.gate.callerOf(request) ?? {}
     const account = this.#accounts.of(identity, request)
@@ -220,8 +228,7 @@ class Served extends Closable implements ServedWebSocket {
         this.#disconnect(calls, error)
       },
     })
-    calls = serveCalls({
-      registry,
+    calls = serveCalls(this.#registry, {
       transport: transport,
       resolveIdentity: this.#resolver(request),
       accountOf: (caller) => (caller === identity ? account : this.#accounts.of(caller, request)),

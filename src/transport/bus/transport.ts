@@ -3,7 +3,7 @@ import { deferOn, wallTimeOf, systemClock } from "../../internal/clock.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import type {
-  CallFate,
+  DeliveryStatus,
   ServedOperations,
   Transport,
   TransportReceiver,
@@ -108,7 +108,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#worker.leave()
   }
 
-  deliveryStatus(requestId: string): CallFate | undefined {
+  deliveryStatus(requestId: string): DeliveryStatus | undefined {
     return this.#caller.deliveryStatus(requestId)
   }
 

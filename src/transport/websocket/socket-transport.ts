@@ -13,7 +13,7 @@ import type { WatchLifecycle } from "../page-lifecycle.ts"
 import { full, lost, unavailable } from "./socket-errors.ts"
 import { SocketLink, type SocketOwner, type SocketSettings } from "./socket.ts"
 import type { SocketLimits } from "./limits.ts"
-import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
+import type { DeliveryStatus, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { WebSocketLike } from "./ws.ts"
 
 /** The state of a connection: `waiting` is the pause before the next attempt. */
@@ -139,7 +139,7 @@ export class SocketTransport extends Closable implements WebSocketTransport, Soc
   }
 
   /** A request that still waits for a connection has not been sent. */
-  deliveryStatus(requestId: string): CallFate | undefined {
+  deliveryStatus(requestId: string): DeliveryStatus | undefined {
     return this.#held.has(requestId) ? { mayHaveExecuted: false, retryable: true } : undefined
   }
 

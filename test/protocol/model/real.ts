@@ -1,4 +1,5 @@
-import { CallError, isCallError, PendingRequestMap, silentLogger } from "../../../src/index.ts"
+import { CallError, isCallError, PendingRequestMap } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type {
   CallEvent,
   PendingResponse,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import fc from "fast-check"
-import { CallError, PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
+import { CallError, PendingRequestMap, serveCalls } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { CallEvent, CallServer, OperationContext } from "../../../src/index.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { NodeClock, settle, World } from "../sim/clock.ts"
@@ -75,7 +76,7 @@ export class Served {
       { clock, timeout: 500 },
     )
     this.map = new PendingRequestMap(this.transport, { clock, logger: silentLogger })
-    this.server = serveCalls({ registry, callMap: this.map, maxQueued: 2, ...limits })
+    this.server = serveCalls(registry, { callMap: this.map, maxQueued: 2, ...limits })
   }
 
   request(

@@ -1,4 +1,5 @@
-import { isCallError, PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
+import { isCallError, PendingRequestMap, serveCalls } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { CallServer, OperationRegistry, PendingResponse } from "../../../src/index.ts"
 import { NodeClock, World } from "./clock.ts"
 import { Journal } from "./journal.ts"
@@ -113,7 +114,7 @@ class Simulation {
     const registry = this.#serve(node, next)
     for (let link = 0; link < callers; link++) {
       const callMap = this.#map(node, link, 1)
-      node.servers.push(serveCalls({ registry, callMap, maxInFlight }))
+      node.servers.push(serveCalls(registry, { callMap, maxInFlight }))
     }
     this.#first = node
   }
@@ -121,7 +122,7 @@ class Simulation {
   #startSecond(): void {
     const node = this.#node("second server")
     const registry = this.#serve(node, undefined)
-    node.servers.push(serveCalls({ registry, callMap: this.#map(node, this.#scenario.callers, 1) }))
+    node.servers.push(serveCalls(registry, { callMap: this.#map(node, this.#scenario.callers, 1) }))
     this.#second = node
   }
 

@@ -1,4 +1,5 @@
-import { CallError, createRegistry, FromSchema, silentLogger } from "../../../src/index.ts"
+import { CallError, createRegistry, FromSchema } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type {
   AnyOperation,
   OperationContext,

@@ -1,11 +1,7 @@
 import { QueryClient } from "@tanstack/react-query"
 import { describe, expect, onTestFinished, test } from "vitest"
-import {
-  createClient,
-  createMemoryTransports,
-  isCallError,
-  serveCalls,
-} from "../../../src/index.ts"
+import { createClient, isCallError, serveCalls } from "../../../src/index.ts"
+import { createMemoryTransports } from "../../../src/testing.ts"
 import { createQueryUtils } from "../../../src/tanstack-query.ts"
 import type { QueryUtils } from "../../../src/tanstack-query.ts"
 import { count, greet, operation, quietRegistry } from "../../support/operations.ts"
@@ -15,7 +11,7 @@ const fails = operation("demo.fails", { handler: () => Promise.reject(new Error(
 
 function connect(): { readonly utils: QueryUtils<{}>; readonly cache: QueryClient } {
   const [near, far] = createMemoryTransports()
-  const server = serveCalls({ registry: quietRegistry([greet, count, key, fails]), transport: far })
+  const server = serveCalls(quietRegistry([greet, count, key, fails]), { transport: far })
   const cache = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   onTestFinished(async () => {
     cache.clear()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { CallError } from "../../../src/core/errors.ts"
-import { createClient, silentLogger } from "../../../src/index.ts"
+import { createClient } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { createHTTPTransport } from "../../../src/http.ts"
 import { serveHTTP } from "../../../src/node.ts"
 import { createRegistry } from "../../../src/engine/registry.ts"

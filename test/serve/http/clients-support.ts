@@ -1,5 +1,6 @@
 import { Type } from "typebox"
-import { defineOperation, silentLogger } from "../../../src/index.ts"
+import { defineOperation } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { createRegistry } from "../../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../../src/engine/registry.ts"
 

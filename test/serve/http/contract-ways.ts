@@ -1,6 +1,7 @@
 import { Type } from "typebox"
 import { createMCPClient } from "../../../src/from-mcp.ts"
-import { createClient, defineOperation, isCallError, silentLogger } from "../../../src/index.ts"
+import { createClient, defineOperation, isCallError } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { Identity } from "../../../src/index.ts"
 import { createRegistry } from "../../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../../src/engine/registry.ts"

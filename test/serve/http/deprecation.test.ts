@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createRegistry } from "../../../src/engine/registry.ts"
-import { createClient, createMemoryTransports, serveCalls } from "../../../src/index.ts"
+import { createClient, serveCalls } from "../../../src/index.ts"
+import { createMemoryTransports } from "../../../src/testing.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { apiOf, operation } from "./routes-support.ts"
 import type { Api } from "./routes-support.ts"
@@ -226,8 +227,7 @@ describe("replacedBy", () => {
         operation({ name: "d", ...old("else.where") }),
       ])
       const [near, far] = createMemoryTransports()
-      serveCalls({
-        registry: served,
+      serveCalls(served, {
         transport: far,
         resolveIdentity: () => ({ id: "eve", scopes }),
       })

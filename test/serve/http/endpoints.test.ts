@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { toHTTP } from "../../../src/to-http.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import { initialize } from "../mcp/support/clients.ts"

@@ -1,6 +1,7 @@
 // The limits of a server for bodies hold for what is mounted in it, too.
 import { describe, expect, onTestFinished, test } from "vitest"
-import { createRegistry, silentLogger } from "../../../src/index.ts"
+import { createRegistry } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { serveHTTP } from "../../../src/node.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import { operation } from "../../support/operations.ts"

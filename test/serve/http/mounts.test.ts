@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, test } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { createRegistry } from "../../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../../src/engine/registry.ts"
 import { readBearerToken, toHTTP } from "../../../src/to-http.ts"

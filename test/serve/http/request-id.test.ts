@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { CallError, defineOperation, silentLogger } from "../../../src/index.ts"
+import { CallError, defineOperation } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { createRegistry } from "../../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../../src/engine/registry.ts"
 import { toHTTP } from "../../../src/to-http.ts"

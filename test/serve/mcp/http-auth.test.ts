@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Identity, Logger } from "../../../src/index.ts"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { readBearerToken, toMCP } from "../../../src/to-mcp.ts"
 import type { Authenticate, MCPServerOptions } from "../../../src/to-mcp.ts"
 import { thrown } from "../../support/operations.ts"

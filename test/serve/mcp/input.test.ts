@@ -1,7 +1,8 @@
 import { Type } from "typebox"
 import type { ClientCapabilities } from "@modelcontextprotocol/client"
 import { describe, expect, test, vi } from "vitest"
-import { isCallError, silentLogger } from "../../../src/index.ts"
+import { isCallError } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type {
   AnyOperation,
   InputRequest,

@@ -1,6 +1,7 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
-import { CallError, localEnvelope, silentLogger } from "../../../src/index.ts"
+import { CallError, localEnvelope } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { OperationContext } from "../../../src/index.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"

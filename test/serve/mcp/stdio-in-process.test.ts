@@ -1,6 +1,6 @@
 import process from "node:process"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { Logger } from "../../../src/index.ts"
 import type { SDKTransport, StdioSDK } from "../../../src/serve/mcp/sdk.ts"
 import { serveStdio } from "../../../src/serve/mcp/stdio.ts"

@@ -1,6 +1,7 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
-import { CallError, silentLogger } from "../../../src/index.ts"
+import { CallError } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { Logger } from "../../../src/index.ts"
 import { capabilityRequired } from "../../../src/mcp/errors.ts"
 import { ProtocolError } from "../../../src/serve/mcp/model.ts"

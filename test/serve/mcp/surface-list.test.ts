@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyOperation, Identity, Logger } from "../../../src/index.ts"
 import { ProtocolError } from "../../../src/serve/mcp/model.ts"
 import { MCPSurface } from "../../../src/serve/mcp/surface.ts"

@@ -1,4 +1,4 @@
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyOperation, Identity, RegistryOptions } from "../../../src/index.ts"
 import type { MCPEra, MCPToolDefinition } from "../../../src/mcp/model.ts"
 import type { SurfaceCall, SurfaceResult } from "../../../src/serve/mcp/model.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { toMCP } from "../../../src/serve/mcp/to-mcp.ts"
 import type { MCPServerOptions } from "../../../src/serve/mcp/options.ts"
 import { greet, quietRegistry } from "../../support/operations.ts"

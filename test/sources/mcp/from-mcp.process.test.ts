@@ -10,7 +10,8 @@ import {
   MCPClientLoader,
 } from "../../../src/from-mcp.ts"
 import type { MCPClientConfig, MCPClientWrapper } from "../../../src/from-mcp.ts"
-import { isResponseEnvelope, silentLogger } from "../../../src/index.ts"
+import { isResponseEnvelope } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { InputResponse, OperationRegistry } from "../../../src/index.ts"
 import { real, serveReal } from "./support/real.ts"
 import { quietRegistry, rejection } from "../../support/operations.ts"

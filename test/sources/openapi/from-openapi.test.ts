@@ -2,14 +2,10 @@
 import { getEventListeners } from "node:events"
 import type { ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"
-import {
-  compileSchema,
-  createMemoryTransports,
-  fromCall,
-  FromOpenAPI,
-  paginate,
-  serveCalls,
-} from "../../../src/index.ts"
+import { fromCall, FromOpenAPI, serveCalls } from "../../../src/index.ts"
+import { createMemoryTransports } from "../../../src/testing.ts"
+import { compileSchema } from "../../../src/schemas.ts"
+import { paginate } from "../../../src/from-openapi.ts"
 import { prepareRequest } from "../../../src/from-openapi.ts"
 import type { ImportedOperation } from "../../../src/from-openapi.ts"
 import { collect, serve, until } from "../../http-client/server.ts"
@@ -125,7 +121,7 @@ describe("imported operations", () => {
   test("are called over the call protocol like any other", async () => {
     await using api = await apiOf(PETS, answerPets)
     const [near, far] = createMemoryTransports()
-    const server = serveCalls({ registry: api.registry, transport: far })
+    const server = serveCalls(api.registry, { transport: far })
     const local = quietRegistry(await fromCall(near))
     const error = await rejection(local.execute("api.createPet", { body: { name: "Rex" } }))
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { createRegistry, silentLogger } from "../../../src/index.ts"
+import { createRegistry } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyRegistry, CallError } from "../../../src/index.ts"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
 import type { OpenAPIConfig } from "../../../src/from-openapi.ts"

@@ -1,7 +1,8 @@
 // Files of a registry that is served over HTTP, and imported again from its own document.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
-import { createRegistry, silentLogger } from "../../../src/index.ts"
+import { createRegistry } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyOperation, OperationRegistry } from "../../../src/index.ts"
 import { toHTTP } from "../../../src/to-http.ts"
 import { Bytes, FileStream, toFile } from "../../../src/type.ts"

@@ -9,8 +9,8 @@ import {
   createRegistry,
   defineOperation,
   httpEnvelope,
-  silentLogger,
 } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import {
   type PaginateOptions,
   type PaginateRegistry,

@@ -7,7 +7,7 @@ import { Offers } from "../../../src/transport/bus/caller/offers.ts"
 import { StreamOrder } from "../../../src/transport/bus/caller/stream-order.ts"
 import { compareVersions } from "../../../src/transport/bus/wire/versions.ts"
 import { Warnings } from "../../../src/transport/bus/warnings.ts"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { envelope } from "./caller-harness.ts"
 

@@ -5,8 +5,8 @@ import {
   defineOperation,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
 } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyRegistry, CallServer, Identity } from "../../../src/index.ts"
 import { createBusTransport } from "../../../src/transport/bus/transport.ts"
 import type { BusTransport } from "../../../src/transport/bus/transport.ts"
@@ -46,7 +46,7 @@ export class PairSystem implements AsyncDisposable {
       logger: silentLogger,
       ...bus,
     })
-    const server = serveCalls({ registry, transport, maxInFlight, maxQueued, logger: silentLogger })
+    const server = serveCalls(registry, { transport, maxInFlight, maxQueued, logger: silentLogger })
     const worker = { name, transport, server, registry, runs, aborted }
     this.workers.push(worker)
     return worker

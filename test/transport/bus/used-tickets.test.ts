@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { createManualClock } from "../../../src/index.ts"
+import { createManualClock } from "../../../src/testing.ts"
 import { UsedTickets } from "../../../src/transport/bus/tickets/used-tickets.ts"
 
 /** A ticket of which only the time of its end matters. */

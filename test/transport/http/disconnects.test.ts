@@ -7,13 +7,8 @@ import { setImmediate as turn } from "node:timers/promises"
 import { Type } from "typebox"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { createHTTPTransport } from "../../../src/http.ts"
-import {
-  createClient,
-  createRegistry,
-  defineOperation,
-  isCallError,
-  silentLogger,
-} from "../../../src/index.ts"
+import { createClient, createRegistry, defineOperation, isCallError } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { toHTTP } from "../../../src/to-http.ts"
 import { FileStream, toFile } from "../../../src/type.ts"
 import { waitFor } from "../../support/wait-for.ts"

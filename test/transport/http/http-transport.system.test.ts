@@ -13,8 +13,8 @@ import {
   isCallError,
   PendingRequestMap,
   serveCalls,
-  silentLogger,
 } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyRegistry } from "../../../src/index.ts"
 import { createHTTPTransport } from "../../../src/http.ts"
 import type { HTTPTransportOptions } from "../../../src/http.ts"
@@ -627,7 +627,7 @@ describe("createHTTPTransport", () => {
 
   test("serves no calls", () => {
     const transport = createHTTPTransport("https://example.com")
-    expect(() => serveCalls({ registry: createRegistry([echo]), transport })).toThrow(
+    expect(() => serveCalls(createRegistry([echo]), { transport })).toThrow(
       /cannot call back over HTTP/,
     )
   })

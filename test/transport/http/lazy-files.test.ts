@@ -8,8 +8,8 @@ import {
   createRegistry,
   defineOperation,
   PendingRequestMap,
-  silentLogger,
 } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { toHTTP } from "../../../src/to-http.ts"
 
 const registry = createRegistry([

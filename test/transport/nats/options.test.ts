@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
 import type { NatsTransportOptions } from "../../../src/nats.ts"
 import { Pace } from "../../../src/transport/nats/pace.ts"

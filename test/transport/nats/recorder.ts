@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import type { CallError } from "../../../src/index.ts"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
 import type { Logger } from "../../../src/internal/logger.ts"
 import type { Bus, MessageOrigin, BusReceiver } from "../../../src/transport/bus/types.ts"

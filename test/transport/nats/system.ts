@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyOperation, CallServer } from "../../../src/index.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
 import type { BusTransport, NatsTransportOptions } from "../../../src/nats.ts"
@@ -34,7 +35,7 @@ export class NatsSystem implements AsyncDisposable {
     const runs: string[] = []
     const registry = quietRegistry([...operationsOf(runs), ...extra])
     const transport = createNatsTransport({ ...this.#options, ...options })
-    const server = serveCalls({ registry, transport, logger: silentLogger })
+    const server = serveCalls(registry, { transport, logger: silentLogger })
     const stop = async (): Promise<void> => {
       await server.drain()
       await server.close()

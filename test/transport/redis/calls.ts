@@ -1,4 +1,5 @@
-import { PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyOperation, CallServer } from "../../../src/index.ts"
 import { createRedisTransport } from "../../../src/redis.ts"
 import type { BusTransport, RedisTransportOptions } from "../../../src/redis.ts"
@@ -21,7 +22,7 @@ export function startWorker(
 ): Worker {
   const registry = quietRegistry(operations)
   const transport = createRedisTransport({ logger: silentLogger, ...options })
-  const server = serveCalls({ registry, transport, logger: silentLogger })
+  const server = serveCalls(registry, { transport, logger: silentLogger })
   const dispose = async (): Promise<void> => {
     await server.close()
     await transport.close()

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis"
 import type { RedisOptions } from "ioredis"
 import { describe, expect, test } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { createRedisTransport } from "../../../src/redis.ts"
 import type { RedisTransportOptions } from "../../../src/redis.ts"
 

@@ -1,6 +1,6 @@
 import { connect } from "@nats-io/transport-node"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { tagOf } from "../../../src/transport/nats/user-tag.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
 import { frameText, hashOperationId } from "../../../src/transport/bus/wire/wire.ts"

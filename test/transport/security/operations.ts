@@ -1,5 +1,6 @@
 import { Type } from "typebox"
-import { createRegistry, defineOperation, silentLogger } from "../../../src/index.ts"
+import { createRegistry, defineOperation } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyOperation, Identity, OperationRegistry } from "../../../src/index.ts"
 
 /** Who users of the broker are to the workers. A hub is nobody: it brings a ticket for whom it speaks. */

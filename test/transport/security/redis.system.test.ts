@@ -1,6 +1,6 @@
 import { Redis } from "ioredis"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { silentLogger } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { createRedisTransport } from "../../../src/redis.ts"
 import { provideRedis } from "../../support/brokers.ts"
 import { redisLab, settled } from "./lab.ts"

@@ -1,4 +1,5 @@
-import { isCallError, PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
+import { isCallError, PendingRequestMap, serveCalls } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import type { AnyRegistry, CallError } from "../../../src/index.ts"
 import type { CallerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import type { BusOptions } from "../../../src/transport/bus/options.ts"
@@ -61,7 +62,7 @@ export class Stage implements AsyncDisposable {
 
   serve(account: string, registry: AnyRegistry, options: BusOptions = {}): BusTransport {
     const transport = this.transport(account, { identify, ...options })
-    const server = serveCalls({ registry, transport, logger: silentLogger })
+    const server = serveCalls(registry, { transport, logger: silentLogger })
     this.#ends.push(() => server.close())
     return transport
   }

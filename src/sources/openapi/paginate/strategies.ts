@@ -190,10 +190,7 @@ const PAGE_COUNTS = [
 ]
 
 /** Finds the list in a page: at a pointer, the page itself, or its only list. */
-function itemsOf(
-  data: unknown,
-  pointer: string | undefined,
-): readonly unknown[] | undefined {
+function itemsOf(data: unknown, pointer: string | undefined): readonly unknown[] | undefined {
   if (pointer !== undefined) return asList(at(data, pointer))
   if (Array.isArray(data)) return data
   if (!isRecord(data)) return undefined

@@ -5,7 +5,7 @@ import type {
   CallRequestedEvent,
 } from "../../../core/events.ts"
 import type { CallError } from "../../../core/errors.ts"
-import type { CallFate, TransportReceiver } from "../../../protocol/transport.ts"
+import type { DeliveryStatus, TransportReceiver } from "../../../protocol/transport.ts"
 import { CallerState, type CallerDependencies } from "./state.ts"
 import { CallEntry, type KnownWorker } from "./model.ts"
 import { closed, duplicateId, tooLarge, unknownId } from "./failures.ts"
@@ -61,7 +61,7 @@ export class BusCaller {
     else if (event.type === "call.answered") this.#answer(event)
   }
 
-  deliveryStatus(requestId: string): CallFate | undefined {
+  deliveryStatus(requestId: string): DeliveryStatus | undefined {
     return (
       this.#state.pending.get(requestId)?.deliveryStatus() ??
       this.#services.deliveryStatus(requestId)

@@ -3,7 +3,7 @@ import { errorEvent } from "../../../core/error-marks.ts"
 import type { CallError } from "../../../core/errors.ts"
 import { DeadlineTimer } from "../../../internal/deadline-timer.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
-import type { CallFate } from "../../../protocol/transport.ts"
+import type { DeliveryStatus } from "../../../protocol/transport.ts"
 import type { CallerState } from "./state.ts"
 import { bodyOf, timedText, withoutIdentity, type KnownWorker } from "./model.ts"
 import { noAnswer, notSent, notSigned, unsafeTicket } from "./failures.ts"
@@ -137,7 +137,7 @@ export class Gather {
   }
 
   /** Listing has no effect, so that it may always be retried. */
-  deliveryStatus(): CallFate {
+  deliveryStatus(): DeliveryStatus {
     return { mayHaveExecuted: this.#rounds > 0, retryable: true }
   }
 

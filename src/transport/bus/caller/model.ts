@@ -11,7 +11,7 @@ import { messageText } from "../wire/wire.ts"
 import { encodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import type { DeadlineEntry } from "../../../internal/deadlines.ts"
-import type { CallFate } from "../../../protocol/transport.ts"
+import type { DeliveryStatus } from "../../../protocol/transport.ts"
 
 import type { CallQuestions } from "./questions.ts"
 import { StreamOrder } from "./stream-order.ts"
@@ -181,7 +181,7 @@ export class CallEntry implements DeadlineEntry {
   }
 
   /** What is known about its execution, for its error. */
-  deliveryStatus(): CallFate {
+  deliveryStatus(): DeliveryStatus {
     const { mayHaveExecuted } = this
     return { mayHaveExecuted, retryable: this.isIdempotent === true || !mayHaveExecuted }
   }

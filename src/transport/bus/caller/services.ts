@@ -1,5 +1,5 @@
 import type { CallRequestedEvent } from "../../../core/events.ts"
-import type { CallFate } from "../../../protocol/transport.ts"
+import type { DeliveryStatus } from "../../../protocol/transport.ts"
 import { setRef } from "../../../internal/defer.ts"
 import type { CallerState } from "./state.ts"
 import { Gather } from "./gather.ts"
@@ -74,7 +74,7 @@ export class CallerServices {
     }
   }
 
-  deliveryStatus(requestId: string): CallFate | undefined {
+  deliveryStatus(requestId: string): DeliveryStatus | undefined {
     if (this.#streams.has(requestId)) return { mayHaveExecuted: false, retryable: true }
     return this.#gathers.get(requestId)?.deliveryStatus()
   }

@@ -1,5 +1,6 @@
 import { FromOpenAPI } from "../../../../src/from-openapi.ts"
-import { createRegistry, silentLogger } from "../../../../src/index.ts"
+import { createRegistry } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { AnyOperation, OperationRegistry } from "../../../../src/index.ts"
 import { operation } from "../../../support/operations.ts"
 

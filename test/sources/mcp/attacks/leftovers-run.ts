@@ -1,7 +1,8 @@
 // A host that uses servers hard, and then says what is left of it.
 
 import { createMCPClient, MCPClientLoader } from "../../../../src/from-mcp.ts"
-import { createRegistry, silentLogger } from "../../../../src/index.ts"
+import { createRegistry } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 
 const [command = "", script = "", url = "", what = ""] = process.argv.slice(2)
 const listeners = (): number => process.listenerCount("exit") - atStart

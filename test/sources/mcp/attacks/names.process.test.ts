@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { createMCPClient, MCPClientLoader } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig, PinPolicy } from "../../../../src/from-mcp.ts"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import { toMCP } from "../../../../src/to-mcp.ts"
 import { operation, quietRegistry, rejection } from "../../../support/operations.ts"
 import { until } from "../connection/support.ts"

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest"
-import { CallError, createRegistry, silentLogger } from "../../../../src/index.ts"
+import { CallError, createRegistry } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { CallOptions, InputRequest, InputResponse } from "../../../../src/index.ts"
 import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"

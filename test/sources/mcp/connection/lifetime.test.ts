@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { Logger } from "../../../../src/index.ts"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import { systemClock } from "../../../../src/internal/clock.ts"

@@ -1,4 +1,4 @@
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { CallError } from "../../../../src/index.ts"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"

@@ -1,6 +1,7 @@
 /** A small registry as an MCP server: over stdio when it is started as a program. */
 import { Type } from "typebox"
-import { createRegistry, defineOperation, silentLogger } from "../../../../src/index.ts"
+import { createRegistry, defineOperation } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import { toMCP } from "../../../../src/to-mcp.ts"
 import type { MCPServer, MCPServerOptions } from "../../../../src/to-mcp.ts"
 

@@ -10,7 +10,8 @@ import type {
   MCPOperation,
   MCPOrigin,
 } from "../../../../src/from-mcp.ts"
-import { silentLogger, unwrapOrThrow } from "../../../../src/index.ts"
+import { unwrapOrThrow } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { OperationRegistry, ResponseEnvelope } from "../../../../src/index.ts"
 import { quietRegistry, rejection } from "../../../support/operations.ts"
 import { serveAwkward } from "../awkward/http.ts"

@@ -4,7 +4,7 @@ import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import type { PinQuestion, PinStore } from "../../../../src/sources/mcp/pins.ts"
 import { openWrapper, Wrapper } from "../../../../src/sources/mcp/client/wrapper.ts"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 
 import { quietRegistry, rejection } from "../../../support/operations.ts"
 import { StandIn } from "./stand-in.ts"

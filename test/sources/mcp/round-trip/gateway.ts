@@ -3,7 +3,8 @@
 
 import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig } from "../../../../src/from-mcp.ts"
-import { createRegistry, silentLogger } from "../../../../src/index.ts"
+import { createRegistry } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import { toMCP } from "../../../../src/to-mcp.ts"
 
 const config = JSON.parse(process.argv[2] ?? "{}") as MCPClientConfig

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { createMCPClient } from "../../../../src/from-mcp.ts"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import { toMCP } from "../../../../src/to-mcp.ts"
 import { greet, quietRegistry } from "../../../support/operations.ts"
 import { serveAwkward } from "../awkward/http.ts"

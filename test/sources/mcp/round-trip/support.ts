@@ -4,7 +4,7 @@ import type { ClientCapabilities, Transport } from "@modelcontextprotocol/client
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig, MCPClientWrapper } from "../../../../src/from-mcp.ts"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { OperationRegistry } from "../../../../src/index.ts"
 import { toMCP } from "../../../../src/to-mcp.ts"
 import { quietRegistry } from "../../../support/operations.ts"

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { MCPClientLoader } from "../../../../src/from-mcp.ts"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import { quietRegistry, rejection } from "../../../support/operations.ts"
 import { real, serveReal } from "../support/real.ts"
 import {

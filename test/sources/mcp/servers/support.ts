@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect } from "vitest"
 import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig, MCPClientWrapper } from "../../../../src/from-mcp.ts"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type {
   CallOptions,
   MCPResponseMeta,

@@ -1,4 +1,5 @@
-import { PendingRequestMap, serveCalls, silentLogger } from "../../../../src/index.ts"
+import { PendingRequestMap, serveCalls } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { CallServer, OperationRegistry } from "../../../../src/index.ts"
 import type { BusOptions } from "../../../../src/transport/bus/options.ts"
 import { createBusTransport } from "../../../../src/transport/bus/transport.ts"
@@ -54,7 +55,7 @@ function start(broker: SimBroker, name: string, index: number | undefined): Proc
   if (index === undefined) return { ...common, server: undefined, registry: undefined }
   const serves = { hasRare: index === 0 || index > 2, isCareful: index % 2 === 1 }
   const registry = simRegistry({ lab: broker.lab, clock, name, map, ...serves })
-  const server = serveCalls({ registry, callMap: map, ...limits })
+  const server = serveCalls(registry, { callMap: map, ...limits })
   return { ...common, server, registry }
 }
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto"
 import { decodeJwt } from "jose"
 import { describe, expect, test } from "vitest"
-import { silentLogger } from "../../../../src/index.ts"
+import { silentLogger } from "../../../../src/testing.ts"
 import type { Identity } from "../../../../src/index.ts"
 import type { BusOptions } from "../../../../src/transport/bus/options.ts"
 import { createTicketSigner } from "../../../../src/transport/bus/tickets/signer.ts"
