@@ -100,7 +100,7 @@ function exportsOf(file: string): Export[] {
 function described(file: string, name: string): Pick<Export, "parameters" | "about" | "members"> {
   const source = readFileSync(file, "utf8")
   const declaration = new RegExp(
-    String.raw`(?:/\*\*((?:(?!\*/)[\s\S])*)\*/\s*)?^export (?:declare )?(?:abstract )?(?:async )?(function|class|const|interface|type)\*? ${name}\b`,
+    String.raw`(?:/\*\*((?:(?!\*/)[\s\S])*)\*/\s*)?^export (?:declare )?(?:abstract )?(?:async )?(function|class|const)\*? ${name}\b`,
     "m",
   ).exec(source)
   if (declaration === null) {

@@ -165,14 +165,28 @@ export interface LazyChanges {
 
 /** A copy of an operation with some fields changed; costly values are still created at the first read. */
 export function changedOperation(parts: LazyParts, changes: LazyChanges): LazyOperation {
+  ChangedParts.complete()
   return lazyOperation(new ChangedParts(parts, changes) as unknown as LazyParts)
 }
 
 /** The parts that a changed copy has in common with its original. */
-const UNCHANGED = [
-  ...(["version", "type", "title", "description", "tags", "annotations", "deprecated"] as const),
-  ...(["deprecation", "inputSchema", "outputSchema", "errorSchemas", "examples"] as const),
-  ...(["_meta", "inputNames", "request", "policy"] as const),
+const UNCHANGED: readonly (keyof LazyParts)[] = [
+  "version",
+  "type",
+  "title",
+  "description",
+  "tags",
+  "annotations",
+  "deprecated",
+  "deprecation",
+  "inputSchema",
+  "outputSchema",
+  "errorSchemas",
+  "examples",
+  "_meta",
+  "inputNames",
+  "request",
+  "policy",
 ]
 
 class ChangedParts {
@@ -198,7 +212,12 @@ class ChangedParts {
     return (this.#handler ??= this.#wrap(this.#parts.handler))
   }
 
-  static {
+  static #isComplete = false
+
+  /** Not done when the module is loaded: pages that have no operations would load it, too. */
+  static complete(): void {
+    if (this.#isComplete) return
+    this.#isComplete = true
     for (const key of UNCHANGED) {
       define(this.prototype, key, {
         get(this: ChangedParts): unknown {

@@ -50,7 +50,7 @@ export const UNPROVEN: readonly string[] = [
   "hub/origin.ts /\\s+/",
   "hub/sources/broker-link.ts /\\/\\/[^/@,]*@/",
   'hub/sources/broker.ts / (?:Check|Give) "(?:connect|username)".*$/',
-  "hub/sources/mcp-entry.ts /(?<!\\$)\\{env:(\\w+)\\}/",
+  "hub/sources/mcp.ts /(?<!\\$)\\{env:(\\w+)\\}/",
   'internal/file-names.ts /;[\\t ]*([^=;"\\s]+)[\\t ]*=[\\t ]*("(?:[^"\\\\]|\\\\.)*"|[^;"]*)/',
   "internal/jsonc.ts /-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?/",
   "internal/option-issues.ts /\\. Did you mean (.*)\\?$/",

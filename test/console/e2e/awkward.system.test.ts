@@ -246,6 +246,7 @@ describe.skipIf(noBrowser)("what the console says", () => {
     await line.waitFor({ state: "attached" })
     const heights = (await line.getAttribute("points"))?.split(" ").map((at) => at.split(",")[1])
     expect(new Set(heights).size).toBe(1)
+    await page.unrouteAll({ behavior: "ignoreErrors" })
   })
 
   test("of a tool has no paths of the machine and no long fingerprint", async () => {
