@@ -231,7 +231,7 @@ describe("serveWebSocket", () => {
     [{ port: 0, host: "::" }, "can be reached from other machines"],
     [{ port: 0, maxFrameBytes: -1 }, "maxFrameBytes"],
   ])("refuses options that make no sense: %#", async (options, message) => {
-    const serving = serveWebSocket(registry, options as ServeWebSocketOptions)
+    const serving = serveWebSocket(registry, options)
 
     await expect(serving).rejects.toThrow(TypeError)
     await expect(serving).rejects.toThrow(message)
