@@ -7,7 +7,7 @@ import { worlds } from "./plan.ts"
 import { play } from "./play.ts"
 
 // More of them: TREE_CALLS=100000 TREE_SEED=7 npx vitest run test/call-trees/call-trees.system.test.ts
-const CALLS = Number(env["TREE_CALLS"] ?? 5_000)
+const CALLS = Number(env["TREE_CALLS"] ?? 2_000)
 const SEED = Number(env["TREE_SEED"] ?? 1)
 /** Histories of one seed. */
 const ROUND = 50

@@ -11,7 +11,7 @@ async function open(name: string): Promise<Fuzzer> {
 }
 
 /** Milliseconds for each; longer runs: `npm run fuzz -- --minutes 60`. */
-const BUDGET = 6000
+const BUDGET = 3000
 const FEWEST = 5
 
 test("configurations that nobody changed are sound", () => {

@@ -15,7 +15,7 @@ import { guarded } from "./harness.ts"
 import { play } from "./histories.ts"
 
 // More of them: LAW_HISTORIES=50000 npx vitest run test/policy/laws.system.test.ts
-const HISTORIES = Number(process.env["LAW_HISTORIES"] ?? 10_000)
+const HISTORIES = Number(process.env["LAW_HISTORIES"] ?? 3_000)
 const PART = 1_000
 
 describe("whatever the policies and whatever fails,", () => {

@@ -3,7 +3,7 @@ import { mutantOf, tryMutant } from "./fuzz.ts"
 import type { Outcome } from "./fuzz.ts"
 import { fuzzDocuments } from "./fuzz/documents.ts"
 
-const COUNT = 2000
+const COUNT = 800
 const documents = fuzzDocuments()
 
 test("a seed gives the same mutant each time", () => {

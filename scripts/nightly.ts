@@ -1,0 +1,24 @@
+/** Plays long what CI plays short: simulations, models, fuzzers and load. Takes some hours: `npm run nightly`. */
+import { spawnSync } from "node:child_process"
+
+const LONG = {
+  LAW_HISTORIES: "50000",
+  MODEL_STEPS: "1000000",
+  SIM_SEEDS: "20000",
+  TREE_CALLS: "100000",
+  TREE_HISTORIES: "500",
+}
+
+const RUNS: readonly (readonly string[])[] = [
+  ["run", "test:all", "--", "simulation", "test/policy", "test/call-trees"],
+  ["run", "fuzz", "--", "--minutes", "30"],
+  ["run", "soak", "--", "--minutes", "30"],
+  ["run", "faults"],
+]
+
+const failed = RUNS.filter((args) => {
+  const { status } = spawnSync("npm", args, { env: { ...process.env, ...LONG }, stdio: "inherit" })
+  return status !== 0
+})
+for (const args of failed) console.error(`FAILED npm ${args.join(" ")}`)
+process.exitCode = failed.length === 0 ? 0 : 1
