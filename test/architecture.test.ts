@@ -236,7 +236,7 @@ describe("source files", () => {
   })
 
   test("copy no helper of src/internal/", () => {
-    const all = [...files, ...sourceFiles("faults")]
+    const all = [...files, ...sourceFiles("tools/faults")]
     expect(all.flatMap((file) => helperFaults(file, read(file)))).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { apiPage } from "../scripts/api-docs.ts"
+import { apiPage } from "../tools/scripts/api-docs.ts"
 import { sourceEntries } from "./support/manifest.ts"
 
 describe("the README", () => {
@@ -14,7 +14,7 @@ describe("the README", () => {
 })
 
 describe("the API page", () => {
-  test("is what scripts/api-docs.ts writes", () => {
+  test("is what tools/scripts/api-docs.ts writes", () => {
     const plain = (page: string): string => page.replaceAll(/ +/g, " ").replaceAll(/-{3,}/g, "---")
     expect(plain(read("docs/api.md"))).toBe(plain(apiPage()))
   })
@@ -117,11 +117,18 @@ describe("the pages", () => {
   })
 })
 
-const sources = ["src", "test", "console/src", "scripts", "examples", "demo", "faults"].flatMap(
-  (folder) =>
-    readdirSync(new URL(`../${folder}/`, import.meta.url), { recursive: true }).map(
-      (name) => `/${folder}/${String(name).replaceAll("\\", "/")}`,
-    ),
+const sources = [
+  "src",
+  "test",
+  "console/src",
+  "tools/scripts",
+  "examples",
+  "demo",
+  "tools/faults",
+].flatMap((folder) =>
+  readdirSync(new URL(`../${folder}/`, import.meta.url), { recursive: true }).map(
+    (name) => `/${folder}/${String(name).replaceAll("\\", "/")}`,
+  ),
 )
 
 /** Whether a source file has this name or ends with this path. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { audit, latencyOf } from "../../faults/audit.ts"
-import type { Journal, JournalEntry } from "../../faults/journal.ts"
+import { audit, latencyOf } from "../../tools/faults/audit.ts"
+import type { Journal, JournalEntry } from "../../tools/faults/journal.ts"
 import type {
   CallerRecords,
   CallRecord,
   RecordedError,
   StreamRecord,
-} from "../../faults/records.ts"
+} from "../../tools/faults/records.ts"
 
 /** A call that went well, and what is different about this one. */
 function call(changes: Partial<CallRecord> = {}): CallRecord {

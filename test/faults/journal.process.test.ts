@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { JournalWriter, readJournal } from "../../faults/journal.ts"
+import { JournalWriter, readJournal } from "../../tools/faults/journal.ts"
 
 let folder = ""
 beforeEach(async () => {
@@ -43,7 +43,7 @@ describe("a journal", () => {
   })
 
   test("has the last entry of a process that is killed in the next instant", async () => {
-    const file = pathToFileURL(join(import.meta.dirname, "../../faults/journal.ts")).href
+    const file = pathToFileURL(join(import.meta.dirname, "../../tools/faults/journal.ts")).href
     const script = `
       const { JournalWriter } = await import(${JSON.stringify(file)})
       const journal = new JournalWriter(${JSON.stringify(folder)}, "w1")

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { connect, createServer } from "node:net"
 import type { AddressInfo, Server, Socket } from "node:net"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { FaultProxy } from "../../faults/proxy.ts"
+import { FaultProxy } from "../../tools/faults/proxy.ts"
 
 let server: Server
 let proxy: FaultProxy

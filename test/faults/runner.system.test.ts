@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { readArgs } from "../../faults/args.ts"
-import type { JournalEntry } from "../../faults/journal.ts"
-import type { Lab } from "../../faults/lab.ts"
-import { allHold, runScenario } from "../../faults/runner.ts"
-import type { Scenario, Size } from "../../faults/scenario.ts"
-import { occupation } from "../../faults/scenarios/crowd.ts"
-import { SCENARIOS } from "../../faults/scenarios/index.ts"
-import { row, summary } from "../../faults/table.ts"
+import { readArgs } from "../../tools/faults/args.ts"
+import type { JournalEntry } from "../../tools/faults/journal.ts"
+import type { Lab } from "../../tools/faults/lab.ts"
+import { allHold, runScenario } from "../../tools/faults/runner.ts"
+import type { Scenario, Size } from "../../tools/faults/scenario.ts"
+import { occupation } from "../../tools/faults/scenarios/crowd.ts"
+import { SCENARIOS } from "../../tools/faults/scenarios/index.ts"
+import { row, summary } from "../../tools/faults/table.ts"
 
 /** Runs something as if it were a row of the matrix. */
 async function verdictOf(run: (lab: Lab) => Promise<void> | void, size: Size = "full") {

@@ -81,8 +81,8 @@ async function pack(folder: string): Promise<void> {
       await cp(resolve(root, "dist"), join(stage, "dist"), { recursive: true })
     } else {
       await run("tsc", ["-p", "tsconfig.build.json"], stage)
-      await run("tsx", ["scripts/bundle.ts"], stage)
-      await run("tsx", ["scripts/build-console.ts"], stage)
+      await run("tsx", ["tools/scripts/bundle.ts"], stage)
+      await run("tsx", ["tools/scripts/build-console.ts"], stage)
     }
     const packed = await packedFiles(stage, join(folder, TARBALL))
     for (const file of packed.files) await cp(join(stage, file), join(folder, file))

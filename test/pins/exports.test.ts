@@ -3,7 +3,7 @@ import { runtimeExports } from "../support/exports.ts"
 import { sourceEntries } from "../support/manifest.ts"
 import { EXPORTS } from "./exports.ts"
 
-const HINT = "If this change is meant: npx tsx scripts/update-pins.ts"
+const HINT = "If this change is meant: npx tsx tools/scripts/update-pins.ts"
 
 describe("runtime exports", () => {
   test("every entry of package.json is pinned", () => {

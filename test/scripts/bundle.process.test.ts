@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { build } from "esbuild"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { bundleEntries } from "../../scripts/lib/bundle.ts"
+import { bundleEntries } from "../../tools/scripts/lib/bundle.ts"
 
 let root: string
 

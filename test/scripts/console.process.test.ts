@@ -14,7 +14,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { brotliDecompressSync } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { buildConsole, isStale } from "../../scripts/lib/console.ts"
+import { buildConsole, isStale } from "../../tools/scripts/lib/console.ts"
 import { loadConsole } from "../../src/hub/console/load.ts"
 
 let root: string

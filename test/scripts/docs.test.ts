@@ -7,7 +7,7 @@ import {
   extractRegion,
   headingAnchors,
   relativeLinks,
-} from "../../scripts/lib/docs.ts"
+} from "../../tools/scripts/lib/docs.ts"
 
 const EXAMPLE = [
   'import { run } from "x"',

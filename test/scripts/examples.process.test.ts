@@ -2,7 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { firstDifference, runExamples, type ExampleResult } from "../../scripts/lib/examples.ts"
+import {
+  firstDifference,
+  runExamples,
+  type ExampleResult,
+} from "../../tools/scripts/lib/examples.ts"
 
 describe("runExamples", () => {
   let folder: string

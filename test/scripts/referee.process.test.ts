@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { readReport } from "../../scripts/lib/referee.ts"
+import { readReport } from "../../tools/scripts/lib/referee.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "operations-report-"))
 

@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { describe, expect, test } from "vitest"
-import { collectGarbage, growthOf } from "../../scripts/soak/growth.ts"
+import { collectGarbage, growthOf } from "../../tools/scripts/soak/growth.ts"
 import { PROCESS_PATIENCE } from "../support/patience.ts"
 
 const ROOT = join(import.meta.dirname, "../..")
@@ -50,7 +50,7 @@ const ROUNDS = 3
 test(
   "a hub serves all surfaces while its sources break",
   async () => {
-    const args = ["--expose-gc", "--import", "tsx", "scripts/soak.ts", "--quick"]
+    const args = ["--expose-gc", "--import", "tsx", "tools/scripts/soak.ts", "--quick"]
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
     expect(stdout).toContain("MCP, single requests")
   },

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { FaultProxy } from "../../faults/proxy.ts"
+import { FaultProxy } from "../../tools/faults/proxy.ts"
 import { createRegistry, fromCall, PendingRequestMap, serveCalls } from "../../src/index.ts"
 import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {

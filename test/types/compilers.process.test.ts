@@ -5,7 +5,7 @@ import {
   programWith,
   type Compiler,
   type TypeApplication,
-} from "../../scripts/lib/type-cost.ts"
+} from "../../tools/scripts/lib/type-cost.ts"
 
 let application: TypeApplication
 

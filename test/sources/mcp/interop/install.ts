@@ -1,4 +1,4 @@
-/** Other people's clients, installed from `interop/` when they are first needed. */
+/** Other people's clients, installed from `tools/interop/` when they are first needed. */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { lock } from "../../../support/build-once.ts"
 import { root } from "../../../support/manifest.ts"
 
-const folder = join(root, "interop")
+const folder = join(root, "tools/interop")
 
 /** Where the clients are, or why they are not there. */
 export type Clients =
@@ -15,7 +15,7 @@ export type Clients =
   | { readonly folder?: undefined; readonly reason: string }
 
 /**
- * Installs what `interop/package-lock.json` says, once.
+ * Installs what `tools/interop/package-lock.json` says, once.
  *
  * Without a way to do so it says on stderr what is skipped; where `CI` is set it throws.
  */

@@ -1,0 +1,165 @@
+import { spawnSync } from "node:child_process"
+import { resolve } from "node:path"
+import type * as call from "../../src/protocol/index.ts"
+import type * as client from "../../src/protocol/client.ts"
+import type * as compiled from "../../src/schema/compiled.ts"
+import type * as define from "../../src/core/define.ts"
+import type * as mcp from "../../src/from-mcp.ts"
+import type * as logger from "../../src/internal/logger.ts"
+import type * as nats from "../../src/nats.ts"
+import type * as openapi from "../../src/from-openapi.ts"
+import type * as http from "../../src/node/serve-http.ts"
+import type * as httpClient from "../../src/http.ts"
+import type * as redis from "../../src/redis.ts"
+import type * as registry from "../../src/engine/registry.ts"
+import type * as served from "../../src/to-mcp.ts"
+import type * as toHTTP from "../../src/to-http.ts"
+import type * as validation from "../../src/core/validation.ts"
+import type * as websocket from "../../src/websocket.ts"
+import type * as worker from "../../src/worker.ts"
+
+/** What the benchmark uses of the built library. */
+export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof call, "PendingRequestMap" | "serveCalls"> &
+  Pick<typeof client, "createClient"> &
+  Pick<typeof compiled, "compileSchema"> &
+  Pick<typeof websocket, "createWebSocketTransport" | "serveWebSocket">
+
+/** What it uses to import documents. */
+export type ImportLibrary = Pick<typeof openapi, "FromOpenAPI"> &
+  Pick<typeof registry, "createRegistry"> &
+  Pick<typeof validation, "collectErrors">
+
+/** What it uses to serve documents of an API. */
+export type DocumentLibrary = ImportLibrary &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof toHTTP, "toHTTP">
+
+/** What it uses to call and to serve MCP tools. */
+export type MCPLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof mcp, "createMCPClient"> &
+  Pick<typeof served, "toMCP">
+
+/** What it uses to serve a registry over HTTP. */
+export type HTTPLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof http, "serveHTTP">
+
+/** What it uses to call over HTTP. */
+export type HTTPClientLibrary = Pick<typeof client, "createClient"> &
+  Pick<typeof httpClient, "createHTTPTransport">
+
+/** What it uses to call over brokers. */
+export type BusLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof call, "serveCalls"> &
+  Pick<typeof client, "createClient"> &
+  Pick<typeof logger, "silentLogger"> &
+  Pick<typeof nats, "createNatsTransport"> &
+  Pick<typeof redis, "createRedisTransport">
+
+/** What it uses to call another thread. */
+export type ThreadLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof call, "serveCalls"> &
+  Pick<typeof client, "createClient"> &
+  Pick<typeof worker, "createWorkerTransport">
+
+const here = import.meta.dirname
+
+/**
+ * Compiles the library, file by file: what is published is the same code, joined.
+ *
+ * The loader that runs these files rewrites TypeScript in ways that cost time per call; what the compiler
+ * emits is loaded as it stands. Type errors are printed and stop nothing: they do not change what runs.
+ */
+export function buildLibrary(): void {
+  const compiler = resolve(here, "../node_modules/typescript/bin/tsc")
+  const out = resolve(here, "dist")
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [compiler, "-p", resolve(here, "../../tsconfig.build.json"), "--outDir", out],
+    { encoding: "utf8" },
+  )
+  if (status !== 0) process.stderr.write(stdout)
+}
+
+/** Loads what was built before. */
+export async function loadBuilt(): Promise<Library> {
+  return (await load(
+    "engine/registry.js",
+    "core/define.js",
+    "protocol/index.js",
+    "protocol/client.js",
+    "schema/compiled.js",
+    "websocket.js",
+  )) as Library
+}
+
+/** Loads what was built before, and of it what imports documents. */
+export async function loadBuiltImporter(): Promise<ImportLibrary> {
+  return (await load(
+    "from-openapi.js",
+    "engine/registry.js",
+    "core/validation.js",
+  )) as ImportLibrary
+}
+
+/** Loads what was built before, and of it what serves documents of an API. */
+export async function loadBuiltDocuments(): Promise<DocumentLibrary> {
+  return (await load(
+    "from-openapi.js",
+    "engine/registry.js",
+    "core/define.js",
+    "core/validation.js",
+    "to-http.js",
+  )) as DocumentLibrary
+}
+
+/** Loads what was built before, and of it what speaks MCP. */
+export async function loadBuiltMCP(): Promise<MCPLibrary> {
+  return (await load(
+    "engine/registry.js",
+    "core/define.js",
+    "from-mcp.js",
+    "to-mcp.js",
+  )) as MCPLibrary
+}
+
+/** Loads what was built before, and of it what speaks HTTP. */
+export async function loadBuiltHTTP(): Promise<HTTPLibrary> {
+  return (await load("engine/registry.js", "core/define.js", "node/serve-http.js")) as HTTPLibrary
+}
+
+/** Loads what was built before, and of it what calls over HTTP. */
+export async function loadBuiltHTTPClient(): Promise<HTTPClientLibrary> {
+  return (await load("protocol/client.js", "http.js")) as HTTPClientLibrary
+}
+
+/** Loads what was built before, and of it what speaks to brokers. */
+export async function loadBuiltBus(): Promise<BusLibrary> {
+  const files = [
+    "engine/registry.js",
+    "core/define.js",
+    "protocol/index.js",
+    "protocol/client.js",
+    "internal/logger.js",
+  ]
+  return (await load(...files, "nats.js", "redis.js")) as BusLibrary
+}
+
+/** Loads what was built before, and of it what calls other threads. */
+export async function loadBuiltThread(): Promise<ThreadLibrary> {
+  const files = ["engine/registry.js", "core/define.js", "protocol/index.js", "protocol/client.js"]
+  return (await load(...files, "worker.js")) as ThreadLibrary
+}
+
+// Modules and not the barrel: what else the package exports would only fill the heap.
+async function load(...files: readonly string[]): Promise<object> {
+  const modules = await Promise.all(
+    files.map((file) => import(new URL(`dist/${file}`, import.meta.url).href)),
+  )
+  return Object.assign({}, ...modules) as object
+}
