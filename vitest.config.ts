@@ -58,7 +58,7 @@ export default defineConfig({
     alias: [
       { find: /^@alkdev\/operations$/, replacement: `${import.meta.dirname}/src/index.ts` },
       {
-        find: /^@alkdev\/operations\/(config|nats)$/,
+        find: /^@alkdev\/operations\/([a-z-]+)$/,
         replacement: `${import.meta.dirname}/src/$1.ts`,
       },
     ],
