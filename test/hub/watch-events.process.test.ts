@@ -69,11 +69,14 @@ test("watchFiles watches folders, skips links to them, and stops watching remove
   renameSync(join(folder({ "a.ts": "a longer one" }), "a.ts"), join(dir, "a.ts"))
   touch(dir)
   touch(dir)
-  await waitFor(() => expect(seen.count).toBe(2))
+  // Two changes if a look that is under way sees the file before this, and the link to it after.
+  await waitFor(() => expect(seen.count).toBeGreaterThanOrEqual(2))
   seen.close()
+  const { count } = seen
+  expect(count).toBeLessThanOrEqual(3)
   expect(of(dir)?.isClosed).toBe(true)
   touch(dir)
-  expect(seen.count).toBe(2)
+  expect(seen.count).toBe(count)
 })
 
 test("watchFiles watches a folder again after its watcher failed", async () => {
