@@ -254,11 +254,9 @@ export function followedChild(place: Place, key: string): Place | undefined {
 }
 
 /** The members of an object, with their places; none if it is no object. */
-export function membersOf(place: Place | undefined): Map<string, Place> {
-  const members = new Map<string, Place>()
-  if (place === undefined || !isRecord(place.value)) return members
-  for (const key of Object.keys(place.value)) members.set(key, memberOf(place, key))
-  return members
+export function membersOf(place: Place | undefined): [name: string, member: Place][] {
+  if (place === undefined || !isRecord(place.value)) return []
+  return Object.keys(place.value).map((key) => [key, memberOf(place, key)])
 }
 
 /** The members of a list in an object, with their places; none if it is not a list. */

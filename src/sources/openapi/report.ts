@@ -144,7 +144,7 @@ function countOperations(map: Place | undefined): number {
 }
 
 function resolvedMembers(map: Place | undefined): Place[] {
-  return Array.from(membersOf(objectAt(map)))
+  return membersOf(objectAt(map))
     .filter(([key]) => !key.startsWith("x-"))
     .flatMap(([, member]) => objectAt(member) ?? [])
 }

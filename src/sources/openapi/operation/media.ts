@@ -99,7 +99,7 @@ export function readContent(holder: Place, notes: Note[]): Media[] {
   if (content === undefined) {
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
   }
-  return Array.from(membersOf(content), ([written, own]) => {
+  return membersOf(content).map(([written, own]) => {
     const type = correctedType(written)
     const place = followNoted(own, notes, ANYTHING) ?? { ...own, value: {} }
     return {

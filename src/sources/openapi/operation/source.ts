@@ -441,7 +441,7 @@ interface ParsedInputs {
 function noteBroken(place: Place, key: string, notes: Note[]): void {
   const declared = child(place, key)
   const map = declared && followNoted(declared, notes, NOT_DESCRIBED, true)
-  for (const member of membersOf(map).values()) followNoted(member, notes, NOT_DESCRIBED, true)
+  for (const [, member] of membersOf(map)) followNoted(member, notes, NOT_DESCRIBED, true)
 }
 
 const NOT_DESCRIBED = "It is not described."
