@@ -351,7 +351,7 @@ export class Kernel implements PipelineHost, CallHost {
     input: unknown,
     trusted: boolean,
   ): Promise<ResponseEnvelope> {
-    const observed: ObservedCall = observer.begin(call, input)
+    const observed: ObservedCall = observer.begin(call, input, trusted)
     try {
       return observed.follow(this.#start(call, input, trusted))
     } catch (thrown) {

@@ -1,3 +1,4 @@
+import { allows } from "../core/access.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { isFailedTool } from "../core/envelope.ts"
 import { isCallError } from "../core/errors.ts"
@@ -48,7 +49,7 @@ export type CallListener = (trace: CallTrace) => void
 
 /** Receives inputs and results of calls, which `onCall` never reports. It must not throw. */
 export interface CallRecorder {
-  /** A call has started, with the input of its caller. */
+  /** A call has started, with the input of its caller unless it is denied access. */
   begin(started: CallStarted, call: ObservableCall, input: unknown): CallRecording
 }
 
@@ -94,7 +95,7 @@ export class CallObserver {
     return this.#listeners.add(listener)
   }
 
-  begin(call: ObservableCall, input: unknown): ObservedCall {
+  begin(call: ObservableCall, input: unknown, trusted: boolean): ObservedCall {
     const { requestId, parentRequestId, operationId, record, identity } = call
     const id: unknown = identity?.id
     const started: CallStarted = {
@@ -107,7 +108,11 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    return new ObservedCall(this, started, this.recorder?.begin(started, call, input))
+    if (this.recorder === undefined) return new ObservedCall(this, started, undefined)
+    const isAllowed =
+      trusted || parentRequestId !== undefined || allows(record.requirement, identity, input)
+    const recording = this.recorder.begin(started, call, isAllowed ? input : undefined)
+    return new ObservedCall(this, started, recording)
   }
 
   now(): number {

@@ -119,7 +119,7 @@ export class Stream implements EnvelopeStream {
   #begin(): Promise<void> | undefined {
     const { call, input, isAdmitted, trusted, observer, source } = this.#open()
     this.#call = call
-    this.#observed = observer?.begin(call, input)
+    this.#observed = observer?.begin(call, input, trusted)
     const prepared = isAdmitted ? input : call.kernel.admit(call, input, trusted)
     if (call.ended !== undefined) throw call.ended
     if (isAdmitted || !isStillChecked(call, prepared)) {
