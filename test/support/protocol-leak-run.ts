@@ -1,5 +1,5 @@
 // Run by test/e2e/protocol-leaks.process.test.ts in a process of its own, with gc exposed. Takes the program of its threads
-// and prints one JSON value.
+// and how much to do, and prints one JSON value.
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { Worker } from "node:worker_threads"
@@ -15,6 +15,7 @@ const warnings: string[] = []
 process.on("warning", (warning) => warnings.push(String(warning)))
 
 const workerFile = process.argv[2] as string
+const load = Number(process.argv[3])
 
 const leaks = createLeakRegistry()
 const { registry } = leaks
@@ -220,15 +221,15 @@ const before = await settled()
 const started = Date.now()
 const took: Record<string, number> = {}
 const lap = (name: string): void => void (took[name] = Date.now() - started)
-await calls(100_000)
+await calls(load * 1000)
 lap("calls")
-const aborted = await aborts(10_000)
+const aborted = await aborts(load * 100)
 lap("aborts")
-const left = await streams(1000)
+const left = await streams(load * 10)
 lap("streams")
-const workersLost = await killWorkers(200)
+const workersLost = await killWorkers(load * 2)
 lap("workers")
-const socketsLost = await killSockets(200)
+const socketsLost = await killSockets(load * 2)
 lap("sockets")
 const over = await leftOver()
 const after = await settled()

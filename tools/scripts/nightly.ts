@@ -4,13 +4,24 @@ import { spawnSync } from "node:child_process"
 const LONG = {
   LAW_HISTORIES: "50000",
   MODEL_STEPS: "1000000",
+  NIGHTLY: "1",
   SIM_SEEDS: "20000",
   TREE_CALLS: "100000",
   TREE_HISTORIES: "500",
 }
 
 const RUNS: readonly (readonly string[])[] = [
-  ["run", "test:all", "--", "simulation", "test/policy", "test/call-trees"],
+  [
+    "run",
+    "test:all",
+    "--",
+    "simulation",
+    "test/policy",
+    "test/call-trees",
+    "corpus",
+    "load",
+    "leaks",
+  ],
   ["run", "fuzz", "--", "--minutes", "30"],
   ["run", "soak", "--", "--minutes", "30"],
   ["run", "faults"],
