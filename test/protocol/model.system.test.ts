@@ -47,7 +47,7 @@ describe("a served registry, whatever its callers and its handlers do", () => {
           await real.map.close()
         },
       ),
-      { numRuns: 700 },
+      { numRuns: 350 },
     )
   })
 })

@@ -6,7 +6,7 @@ import { SABOTAGES } from "./sim/sabotage.ts"
 import { SEEDS } from "./seeds.ts"
 
 // More of them: SIM_SEEDS=200000 npx vitest run test/protocol/simulation.system.test.ts
-const COUNT = Number(env["SIM_SEEDS"] ?? 800)
+const COUNT = Number(env["SIM_SEEDS"] ?? 400)
 const FIRST = Number(env["SIM_FIRST"] ?? 1)
 const PIECES = 4
 /** How many histories a sabotage has to show itself in. */
