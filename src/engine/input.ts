@@ -1,28 +1,31 @@
 import { refusal } from "../core/errors.ts"
-import { readFailure } from "../schema/validator.ts"
 import { invalid, toValueErrors } from "../core/validation.ts"
+import { setOwn } from "../internal/own.ts"
 import { pointerSegment } from "../internal/pointer.ts"
 import type { Call } from "./call.ts"
 import type { OperationRecord } from "./record.ts"
-import { CallSink } from "./sink.ts"
 
-/**
- * Reads the checked parts of the input once, so that access control, validation and the handler see the same
- * values.
- *
- * Throws `VALIDATION_ERROR` if it cannot be read, but only after the access of this caller was checked.
- */
-export function readInput(call: Call, input: unknown, trusted: boolean): unknown {
-  const { record, options } = call
-  if (record.readInput === undefined || typeof input !== "object" || input === null) return input
-  if (options instanceof CallSink && options.hasPlainInput) return input
+/** The input with the id of its resource read once, so that the handler gets the id that access control has seen. */
+export function withResourceId({ requirement }: OperationRecord, input: unknown): unknown {
+  const path = requirement?.resourceId ?? undefined
+  if (path === undefined) return input
   try {
-    return record.readInput(input)
-  } catch (thrown) {
-    call.kernel.permit(call, undefined, trusted)
-    const { path, message } = readFailure(thrown)
-    throw invalid("VALIDATION_ERROR", `Input for "${record.id}"`, [{ path, message }], call)
+    return readAlong(input, path)
+  } catch {
+    // What cannot be read is not allowed.
+    return input
   }
+}
+
+/** Copies the objects on the way to a value. */
+function readAlong(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined || typeof value !== "object" || value === null) return value
+  const item = (value as Readonly<Record<string, unknown>>)[key]
+  const copy: object = Array.isArray(value)
+    ? [...(value as readonly unknown[])]
+    : Object.setPrototypeOf({ ...value }, Object.getPrototypeOf(value) as object | null)
+  if (item !== undefined) setOwn(copy, key, readAlong(item, rest))
+  return copy
 }
 
 /**

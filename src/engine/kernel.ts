@@ -21,7 +21,7 @@ import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./r
 import type { CallError } from "../core/errors.ts"
 import type { OperationRecord } from "./record.ts"
 import { invoke, runHandler } from "./invoke.ts"
-import { admitInput, isStillChecked, readInput } from "./input.ts"
+import { admitInput, isStillChecked, withResourceId } from "./input.ts"
 import { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
 import { CallObserver } from "./observe.ts"
@@ -185,11 +185,9 @@ export class Kernel implements PipelineHost, CallHost {
   /**
    * Everything between the look-up and the handler. Returns the input for the handler, or a promise of it.
    * Throws if the call is refused, or sets `call.ended` if its input is.
-   *
-   * The input is read once here, so that access control, validation and the handler see the same.
    */
   admit(call: Call, input: unknown, trusted: boolean): unknown {
-    const read = readInput(call, input, trusted)
+    const read = withResourceId(call.record, input)
     this.permit(call, read, trusted)
     return admitInput(call, read)
   }

@@ -3,9 +3,6 @@ import type { AccessRequirement } from "../core/access.ts"
 import { lazyView } from "../core/lazy-operation.ts"
 import type { Compiled } from "../schema/compiled.ts"
 import type { Normalizer } from "../schema/normalize/index.ts"
-import { Links } from "../schema/refs.ts"
-import { compileReadOnce, schemaOfPath } from "../schema/read-once.ts"
-import type { ReadOnce } from "../schema/read-once.ts"
 import type { NormalizeMode, OperationSpec, OutputMode } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
 import { compileComposes } from "./composes.ts"
@@ -61,11 +58,6 @@ export class OperationRecord {
    * returns false, the slow path decides.
    */
   inputPasses: Passes
-  /**
-   * Copies the values that the access and input checks read, if there are any. Compiled at the first call; may
-   * throw.
-   */
-  readInput: ReadOnce | undefined
   /** The same for a result that goes to the caller. */
   outputPasses: Passes
 
@@ -100,20 +92,6 @@ export class OperationRecord {
           : () => false
       return this.inputPasses(value)
     }
-    const path = this.requirement?.resourceId ?? undefined
-    // A vendor returns a new value, so that only access control reads this one.
-    const isOpen = this.inputIsOpen || this.vendor !== undefined
-    this.readInput =
-      isOpen && path === undefined
-        ? undefined
-        : (value) => {
-            const others = path === undefined ? [] : [schemaOfPath(path)]
-            const read = isOpen
-              ? compileReadOnce(others, new Links({}))
-              : this.input.readOnce(others)
-            this.readInput = read
-            return read(value)
-          }
     this.outputPasses = (value) => {
       this.outputPasses = this.output.passes(this.normalizeMode)
       return this.outputPasses(value)

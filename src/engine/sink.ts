@@ -11,11 +11,6 @@ export abstract class CallSink extends CancelToken {
   /** The options are known to be valid, and are not checked again. */
   readonly isValidated: boolean = false
 
-  /** The input was parsed from text or copied by the platform, so that it cannot change between reads. */
-  get hasPlainInput(): boolean {
-    return false
-  }
-
   abstract succeed(envelope: ResponseEnvelope): void
   abstract fail(thrown: unknown): void
 }

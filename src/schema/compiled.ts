@@ -2,9 +2,6 @@ import { admitSchema } from "./admit.ts"
 import { compileValidator, type SchemaIssue, type SchemaValidator } from "./validator.ts"
 import { type JsonSchema, pointerTokens } from "./json.ts"
 import { Normalizer } from "./normalize/index.ts"
-import { Links } from "./refs.ts"
-import { definitionsOf } from "./trusted-schemas.ts"
-import { compileReadOnce, type ReadOnce } from "./read-once.ts"
 import { ASSERTIONS } from "./keywords.ts"
 import { jsonSchemaOf } from "./standard.ts"
 
@@ -114,14 +111,6 @@ export class Compiled implements CompiledSchema {
     if (kind === "off") return test
     const normalizer = this.normalizer(kind)
     return this.validator.isLarge ? probingLater(test, normalizer) : probing(test, normalizer)
-  }
-
-  /** Compiles a copy of what this schema and `others` read; those have no references. */
-  readOnce(others: readonly JsonSchema[]): ReadOnce {
-    return compileReadOnce(
-      [this.schema, ...others],
-      new Links(this.schema, definitionsOf(this.schema)),
-    )
   }
 
   /** The normaliser for this schema, of one of four kinds. */

@@ -109,7 +109,7 @@ function interpret(schema: JsonSchema, links: Links, formats: boolean): Test {
 }
 
 /** The issue of a value that cannot be read, from what reading it threw. */
-export function readFailure(thrown: unknown): SchemaIssue {
+function readFailure(thrown: unknown): SchemaIssue {
   if (thrown instanceof RangeError) {
     return { path: "", keyword: "depth", message: "is nested too deeply, or contains itself" }
   }

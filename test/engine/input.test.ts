@@ -1,27 +1,12 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { createRegistry, PendingRequestMap, serveCalls } from "../../src/index.ts"
-import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
-import type { CallOptions, OperationContext, OperationRegistry } from "../../src/index.ts"
-import { CallSink } from "../../src/engine/sink.ts"
-import type { ResponseEnvelope } from "../../src/index.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
 
 const AMOUNT = Type.Object({
   amount: Type.Number({ maximum: 10 }),
   to: Type.Optional(Type.Object({ account: Type.String() })),
 })
-
-/** An amount that is small when it is asked for first, and large ever after. */
-function growing(): { amount: number } {
-  let reads = 0
-  return {
-    get amount() {
-      return reads++ === 0 ? 1 : 1_000_000
-    },
-  }
-}
 
 /** An object behind a Proxy that gives one value first, and another ever after. */
 function shifting(first: Record<string, unknown>, later: Record<string, unknown>): object {
@@ -40,74 +25,6 @@ function shifting(first: Record<string, unknown>, later: Record<string, unknown>
 }
 
 const pay = operation("bank.pay", { inputSchema: AMOUNT, handler: (input: unknown) => input })
-const follow = operation("bank.follow", {
-  type: "subscription",
-  inputSchema: AMOUNT,
-  async *handler(input: unknown) {
-    yield input
-  },
-})
-const payFor = operation("bank.payFor", {
-  accessControl: { requiredScopes: [] },
-  composes: ["bank.pay"],
-  handler: async (_: unknown, context: OperationContext) => {
-    const { data: called } = await context.call("bank.pay", growing())
-    const { data: fromEnv } = await (
-      context.env as { bank: { pay(input: unknown): Promise<ResponseEnvelope> } }
-    ).bank.pay(growing())
-    return [called, fromEnv]
-  },
-})
-
-describe("an input whose getters return something else at each read", () => {
-  const registry = quietRegistry([pay, follow, payFor])
-
-  test("is read once by execute, trusted calls, streams, nested calls and calls within the process", async () => {
-    const small = { amount: 1 }
-    expect((await registry.execute("bank.pay", growing())).data).toEqual(small)
-    expect((await registry.trusted.execute("bank.pay", growing())).data).toEqual(small)
-    for await (const { data } of registry.subscribe("bank.follow", growing())) {
-      expect(data).toEqual(small)
-    }
-    expect((await registry.execute("bank.payFor")).data).toEqual([small, small])
-  })
-
-  test("is read once when it comes over a link within the process", async () => {
-    const [here, there] = createMemoryTransports()
-    await using _server = serveCalls(registry, { transport: there })
-    const map = new PendingRequestMap(here)
-    expect((await map.call("bank.pay", growing())).data).toEqual({ amount: 1 })
-    for await (const { data } of map.subscribe("bank.follow", growing())) {
-      expect(data).toEqual({ amount: 1 })
-    }
-    await map.close()
-  })
-
-  test("is rejected by the value of its first read", async () => {
-    const input = shifting({ amount: 1_000_000 }, { amount: 1 })
-    await expect(registry.execute("bank.pay", input)).rejects.toMatchObject({
-      code: "VALIDATION_ERROR",
-    })
-  })
-
-  test("reaches the handler with its defaults, and with the parts that no schema reads", async () => {
-    const inputSchema = Type.Object({
-      amount: Type.Number({ maximum: 10 }),
-      currency: Type.String({ default: "EUR" }),
-      signal: Type.Unknown(),
-    })
-    const { signal } = new AbortController()
-    const given: unknown[] = []
-    const one = operation("bank.one", {
-      inputSchema,
-      handler: (input: unknown) => void given.push(input),
-    })
-    const input = Object.assign(Object.create(growing()), { signal })
-    await quietRegistry([one]).execute("bank.one", input)
-    expect(given).toEqual([{ amount: 1, currency: "EUR", signal }])
-    expect((given[0] as { signal: unknown }).signal).toBe(signal)
-  })
-})
 
 describe("an input that cannot be read", () => {
   const unreadable = {
@@ -161,49 +78,5 @@ describe("access to a resource that the input names", () => {
     await expect(registry.execute("bank.read", theirs, { identity })).rejects.toMatchObject({
       code: "ACCESS_DENIED",
     })
-  })
-})
-
-describe("an input that was parsed from text", () => {
-  class Sink extends CallSink implements CallOptions {
-    readonly outcome: Promise<ResponseEnvelope>
-    readonly #isPlain: boolean
-    #resolve!: (envelope: ResponseEnvelope) => void
-    #reject!: (thrown: unknown) => void
-
-    constructor(isPlain: boolean) {
-      super()
-      this.#isPlain = isPlain
-      this.outcome = new Promise((resolve, reject) => {
-        this.#resolve = resolve
-        this.#reject = reject
-      })
-    }
-
-    override get hasPlainInput(): boolean {
-      return this.#isPlain
-    }
-
-    succeed(envelope: ResponseEnvelope): void {
-      this.#resolve(envelope)
-    }
-
-    fail(thrown: unknown): void {
-      this.#reject(thrown)
-    }
-  }
-
-  test("is not copied; that of any other caller is", async () => {
-    const given: unknown[] = []
-    const keep = { ...pay, handler: (input: unknown) => void given.push(input) }
-    const registry: OperationRegistry = createRegistry([keep], { logger: silentLogger })
-    const input = { amount: 1 }
-    for (const isPlain of [true, false]) {
-      const sink = new Sink(isPlain)
-      registry.executeInto("bank.pay", input, sink)
-      await sink.outcome
-    }
-    expect(given).toEqual([input, input])
-    expect(given.map((one) => one === input)).toEqual([true, false])
   })
 })

@@ -71,10 +71,6 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     return this.event.requestId
   }
 
-  override get hasPlainInput(): boolean {
-    return this.host.endpoint.link.isLocal !== true
-  }
-
   get parentRequestId(): string | undefined {
     return this.event.parentRequestId
   }

@@ -146,7 +146,7 @@ export class ProbeCode {
 }
 
 /** A JSON value as source text. */
-export function literal(value: unknown): string {
+function literal(value: unknown): string {
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
 }
 

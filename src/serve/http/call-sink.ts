@@ -78,10 +78,6 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
     return this.#incoming.requestId
   }
 
-  override get hasPlainInput(): boolean {
-    return true
-  }
-
   run(registry: ServedRegistry, input: unknown): Promise<ResponseEnvelope> {
     watchSoon(this)
     const outcome = new Promise<ResponseEnvelope>((resolve, reject) => {
