@@ -1,9 +1,8 @@
 import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
-import type { MCPEra } from "../../mcp/model.ts"
+import { isLogLevel, traceOf, type LogLevel, type MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
-import { isLogLevel, type LogLevel } from "../../mcp/log-level.ts"
 import { InputRounds, type RoundCall } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
 import { logOf, progressOf } from "./reports.ts"
@@ -23,8 +22,6 @@ export interface Connection {
   readonly logLevel: () => LogLevel | undefined
   readonly capabilities: () => Readonly<Record<string, unknown>> | undefined
 }
-
-const TRACE_KEYS = ["traceparent", "tracestate", "baggage"] as const
 
 /** Answers `tools/call`. */
 export async function callTool(
@@ -51,7 +48,7 @@ export async function callTool(
     era: connection.era,
     progress: progress?.report,
     log: isLogLevel(level) ? logOf(name, level, connection.logger, context) : undefined,
-    metadata: metadataOf(context.mcpReq._meta),
+    metadata: traceOf(context.mcpReq._meta),
   }
   try {
     return connection.era === "modern"
@@ -127,16 +124,4 @@ export async function callInRounds(
     removeSignalListener(signal, listener)
   }
   return await openRounds().result()
-}
-
-/** The trace of a request. */
-export function metadataOf(
-  meta: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> | undefined {
-  if (meta === undefined) return undefined
-  let trace: Record<string, unknown> | undefined
-  for (const key of TRACE_KEYS) {
-    if (typeof meta[key] === "string") (trace ??= {})[key] = meta[key]
-  }
-  return trace
 }

@@ -4,7 +4,7 @@ import { systemClock } from "../../internal/clock.ts"
 import { setRef } from "../../internal/defer.ts"
 import { redact, redactText } from "../../internal/redact.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { LOG_LEVELS, type LogLevel } from "../../mcp/log-level.ts"
+import { LOG_LEVELS, type LogLevel } from "../../mcp/model.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import type { SDKContext } from "./sdk.ts"
 

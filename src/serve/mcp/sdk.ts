@@ -1,6 +1,5 @@
 import { checkPeer, importPeer } from "../../internal/import-peer.ts"
-import { LOG_LEVEL_META } from "../../mcp/log-level.ts"
-import type { MCPEra } from "../../mcp/model.ts"
+import { LOG_LEVEL_META, type MCPEra } from "../../mcp/model.ts"
 
 // Types of the used part of the package `@modelcontextprotocol/server`.
 

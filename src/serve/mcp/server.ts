@@ -1,11 +1,11 @@
 import { setRef } from "../../internal/defer.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { withoutUndefined } from "../../internal/own.ts"
 import { CancelToken } from "../../internal/signals.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
-import type { MCPEra } from "../../mcp/model.ts"
+import { isLogLevel, type LogLevel, type MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
-import { isLogLevel, type LogLevel } from "../../mcp/log-level.ts"
 import { closing } from "../../protocol/refusals.ts"
 import type { KnownCaller } from "../authenticate.ts"
 import { callTool, type Connection } from "./call-tool.ts"
@@ -198,13 +198,7 @@ function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefine
 
 function infoOf(options: MCPServerOptions): Readonly<Record<string, unknown>> {
   const { name = "operations", version = "1.0.0", title, icons, websiteUrl } = options
-  return {
-    name,
-    version,
-    ...(title === undefined ? {} : { title }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(websiteUrl === undefined ? {} : { websiteUrl }),
-  }
+  return withoutUndefined({ name, version, title, icons, websiteUrl })
 }
 
 /** Changes within this time are announced once, in milliseconds. */

@@ -4,13 +4,13 @@ import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import type { JsonObject } from "../../../mcp/model.ts"
+import { traceOf, type JsonObject } from "../../../mcp/model.ts"
+import type { CallOptions } from "../../../core/types.ts"
 import type { ResolvedServer } from "../config.ts"
 import { promptOperations, resourceOperations } from "../extra-operation.ts"
 import { promptEnvelope, resourceEnvelope, type AnswerOrigin } from "../result.ts"
-import { readOptions } from "./call-context.ts"
 import type { MCPConnection } from "./connection.ts"
-import type { MCPList, MCPListKind } from "./model.ts"
+import type { MCPList, MCPListKind, MCPRequestOptions, RequestCaller } from "./model.ts"
 
 /** An operation, and what is needed to run it. */
 interface Entry {
@@ -149,5 +149,38 @@ export class PromptSection extends ExtraSection {
         return this.answer(promptEnvelope, this.connection.getPrompt(name, input, options))
       },
     })
+  }
+}
+
+/** The parts of a call that a tool needs; a handler's context has them. */
+export type ToolCallContext = Pick<
+  CallOptions,
+  "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity" | "requestId"
+>
+
+/** The request options of a call that only reads: the request has no effect, so it may be repeated. */
+export function readOptions(
+  context: ToolCallContext,
+  operationId: string | undefined,
+): MCPRequestOptions {
+  const { signal, deadline, progress, requestInput, metadata } = context
+  const meta = traceOf(metadata)
+  const caller = callerOf(context, operationId)
+  return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
+}
+
+/** The caller of a request; its members are read only if they are needed. */
+export function callerOf(
+  context: Pick<ToolCallContext, "identity" | "requestId">,
+  operationId: string | undefined,
+): RequestCaller {
+  return {
+    operationId,
+    get identity() {
+      return context.identity
+    },
+    get requestId() {
+      return context.requestId
+    },
   }
 }
