@@ -1,6 +1,7 @@
 import { isIdempotencyKey } from "../../core/call-policy.ts"
 import { readOuterText } from "../../core/outer-call.ts"
 import type { CallPolicy, OperationSpec } from "../../core/types.ts"
+import { perObject } from "../../internal/per-object.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
@@ -73,23 +74,18 @@ function milliseconds(text: string): number {
   throw badRequest("The header x-timeout-ms must be a whole number of milliseconds, such as 5000.")
 }
 
-const takesEmptyObject = new WeakMap<OperationSpec, boolean>()
-
 /**
  * Returns the input; a missing one becomes the empty object if the operation takes only objects and `{}` is
  * valid.
  */
 export function inputOrEmpty(input: unknown, spec: OperationSpec): unknown {
-  if (input !== undefined) return input
-  let isEmpty = takesEmptyObject.get(spec)
-  if (isEmpty === undefined) takesEmptyObject.set(spec, (isEmpty = takesEmpty(spec)))
-  return isEmpty ? {} : undefined
+  return input === undefined && takesEmpty(spec) ? {} : input
 }
 
-function takesEmpty({ inputSchema }: OperationSpec): boolean {
+const takesEmpty = perObject(({ inputSchema }: OperationSpec): boolean => {
   const compiled = compileSchema(inputSchema)
   const { types } = viewOf(compiled.schema)
   if (types.size !== 1 || !types.has("object") || compiled.check(undefined)) return false
   // A property with a default may be left out even if it is required.
   return compiled.check({}) || compiled.check(compiled.normalizer("defaults").normalize({}).value)
-}
+})

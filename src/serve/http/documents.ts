@@ -4,6 +4,7 @@ import type { Identity } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import { maySee } from "../expose.ts"
 import { documentSteps } from "./openapi/document.ts"
 import type { DocumentSecurity, Steps } from "./openapi/model.ts"
 import { badRequest, type Routes } from "./context.ts"
@@ -218,7 +219,6 @@ function viewOf(
     return JSON.stringify([...own].toSorted())
   }
   let view = ""
-  for (const spec of context.registry.getAllSpecs())
-    view += context.maySee(spec, caller) ? "1" : "0"
+  for (const spec of context.registry.getAllSpecs()) view += maySee(spec, identity) ? "1" : "0"
   return view
 }

@@ -1,5 +1,4 @@
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
-import { allows, requirementOf, type AccessRequirement } from "../../core/access.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
@@ -9,6 +8,7 @@ import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../exact-json.ts"
+import { maySee } from "../expose.ts"
 import { whenEnded } from "../expiry.ts"
 import { streamAnswer, problemAnswer, toProblem } from "./answer.ts"
 import { HTTPCall, watchAll, type ItemTerms } from "./call-sink.ts"
@@ -40,10 +40,6 @@ export class HTTPContext {
   readonly #streams = new Set<EventStream>()
   readonly #heartbeats: Heartbeats
   readonly #failures: Failures
-  readonly #requirements = new WeakMap<
-    OperationSpec,
-    { readonly of: AccessRequirement | undefined }
-  >()
 
   constructor(
     registry: ServedRegistry,
@@ -75,19 +71,7 @@ export class HTTPContext {
   /** The spec of an operation that a caller may see. */
   findFor(caller: HTTPCaller, id: string): OperationSpec | undefined {
     const spec = this.find(id)
-    return spec !== undefined && this.maySee(spec, caller) ? spec : undefined
-  }
-
-  /** Whether a caller may see an operation. */
-  maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
-    let cached = this.#requirements.get(spec)
-    if (cached === undefined) {
-      const requirement = requirementOf(spec.accessControl)
-      // If access depends on the input, permission for any resource of the type is enough to see the operation.
-      cached = { of: requirement && { ...requirement, resourceId: undefined } }
-      this.#requirements.set(spec, cached)
-    }
-    return allows(cached.of, identity, undefined)
+    return spec !== undefined && maySee(spec, caller.identity) ? spec : undefined
   }
 
   /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */

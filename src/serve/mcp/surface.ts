@@ -1,4 +1,5 @@
 import type { MCPToolDefinition } from "../../mcp/model.ts"
+import type { Identity } from "../../core/types.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
 import { unknownTool } from "./tool-errors.ts"
@@ -18,6 +19,7 @@ import type { OperationTool } from "./tool.ts"
 import { Listeners } from "../../internal/listeners.ts"
 
 const MAX_LINTED = 10
+const MAX_NAMESPACES = 50
 /** An estimate. */
 const BYTES_PER_TOKEN = 4
 
@@ -112,6 +114,18 @@ export class MCPSurface {
       all: costOf(visible.map((tool) => listing.define(tool, caller.era))),
       search: costOf(SEARCH_TOOLS),
     }
+  }
+
+  /** The namespaces that a caller may use, with their numbers of operations, in words. */
+  namespaces(identity: Identity | undefined): string | undefined {
+    const counts = new Map<string, number>()
+    for (const { spec } of this.#current().visibleTo(identity)) {
+      counts.set(spec.namespace, (counts.get(spec.namespace) ?? 0) + 1)
+    }
+    if (counts.size === 0) return undefined
+    const all = Array.from(counts, ([namespace, count]) => `${namespace} (${count})`).toSorted()
+    const rest = all.splice(MAX_NAMESPACES).length
+    return `Operations by namespace: ${[...all, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")}.`
   }
 
   close(): void {

@@ -1,10 +1,11 @@
-import { requirementOf, type AccessRequirement } from "../../core/access.ts"
+import type { AccessRequirement } from "../../core/access.ts"
 import type { MCPEra, MCPOrigin, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import { deprecationText } from "../../core/deprecation.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { requirementToSee } from "../expose.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
 import { asObject, mapSchemas, plainSchema } from "../../schema/read/plain-schema.ts"
@@ -33,7 +34,7 @@ export class OperationTool {
   constructor(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions) {
     this.id = id
     this.spec = spec
-    this.requirement = requirementOf({ ...spec.accessControl, resourceIdPath: undefined })
+    this.requirement = requirementToSee(spec)
     const origin = spec._meta?.["mcp"] as MCPOrigin | undefined
     const isTool = isRecord(origin) && typeof origin.server === "string" && origin.kind === "tool"
     this.raw = isTool && isRecord(origin.tool) ? origin.tool : undefined
