@@ -11,6 +11,7 @@ import { fileFieldsOf } from "../../schema/file-fields.ts"
 import type { HTTPAnswer, HTTPStream } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import { fileAnswer } from "./files/download.ts"
+import type { EventStream } from "./sse.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -73,7 +74,7 @@ function merged(own: Headers, extra: Headers): Headers {
 
 /** Adds a callback for the end of an answer's stream. */
 export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
-  const body = answer.body as HTTPStream & Partial<Pick<Endable, "whenOver">>
+  const body = answer.body as HTTPStream & Partial<Pick<EventStream, "whenOver">>
   if (body.whenOver !== undefined) {
     body.whenOver(over)
     return answer
@@ -91,11 +92,6 @@ export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
       },
     },
   }
-}
-
-/** A stream that notifies of its end. */
-export interface Endable {
-  whenOver(listener: () => void): void
 }
 
 /** An envelope as JSON. */

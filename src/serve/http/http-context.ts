@@ -51,7 +51,7 @@ export class HTTPContext {
     this.options = options
     this.clock = clock
     this.logger = logger
-    this.#failures = new Failures("http", options.reporting, logger)
+    this.#failures = new Failures("http", options, logger)
     this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
   }
 

@@ -103,18 +103,11 @@ export async function callInRounds(
   }
   if (signal.aborted) listener.handleEvent()
   else addSignalListener(signal, listener)
-  const call: SurfaceCall = {
-    identity: common.identity,
-    era: common.era,
-    progress: common.progress,
-    log: common.log,
-    metadata: common.metadata,
-    signal: token.signal,
-    requestInput: (request) => openRounds().ask(request),
-  }
+  const requestInput: SurfaceCall["requestInput"] = (request) => openRounds().ask(request)
   try {
     const first = await new Promise<object | undefined>((resolve, reject) => {
       onAsked = () => resolve(undefined)
+      const call = { ...common, signal: token.signal, requestInput }
       surface.call(name, input, call).then(resolve, reject)
     })
     if (first !== undefined && rounds?.hasQuestions !== true) return first

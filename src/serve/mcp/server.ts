@@ -1,5 +1,3 @@
-import { setRef } from "../../internal/defer.ts"
-import { Listeners } from "../../internal/listeners.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { withoutUndefined } from "../../internal/own.ts"
 import { CancelToken } from "../../internal/signals.ts"
@@ -38,7 +36,6 @@ export interface ServerUse {
 /** Creates servers: one for each connection or request, never shared. */
 export class Servers {
   readonly surface: MCPSurface
-  readonly notices: ChangeNotices = new ChangeNotices()
   readonly logger: Logger
   readonly #serverInfo: Readonly<Record<string, unknown>>
   readonly #instructions: (caller: MCPCaller) => string | undefined
@@ -143,13 +140,8 @@ export class Servers {
     if (cursor !== undefined && typeof cursor !== "string") {
       throw new ProtocolError(-32602, "tools/list: params.cursor must be a string.")
     }
-    const page = this.surface.list({ identity, era }, cursor)
-    const { tools, nextCursor, ttlMs, cacheScope } = page
-    return {
-      tools,
-      ...(nextCursor === undefined ? {} : { nextCursor }),
-      ...(era === "modern" ? { ttlMs, cacheScope } : {}),
-    }
+    const { ttlMs, cacheScope, ...page } = this.surface.list({ identity, era }, cursor)
+    return era === "modern" ? { ...page, ttlMs, cacheScope } : page
   }
 
   async #run(name: unknown, token: CancelToken, run: () => Promise<object>): Promise<object> {
@@ -179,7 +171,7 @@ export class Servers {
   }
 
   #follow(server: SDKServer): void {
-    const stop = this.notices.listen(() => {
+    const stop = this.surface.onChange(() => {
       // Some connections cannot receive notifications yet.
       server.sendToolListChanged().catch(() => undefined)
     })
@@ -199,33 +191,4 @@ function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefine
 function infoOf(options: MCPServerOptions): Readonly<Record<string, unknown>> {
   const { name = "operations", version = "1.0.0", title, icons, websiteUrl } = options
   return withoutUndefined({ name, version, title, icons, websiteUrl })
-}
-
-/** Changes within this time are announced once, in milliseconds. */
-const QUIET_MS = 20
-
-/** Notifies listeners that lists have changed, once for changes in quick succession. */
-class ChangeNotices {
-  readonly #listeners = new Listeners()
-  #timer: ReturnType<typeof setTimeout> | undefined
-
-  /** Returns a function that unsubscribes. */
-  listen(listener: () => void): () => void {
-    return this.#listeners.add(listener)
-  }
-
-  readonly changed = (): void => {
-    if (this.#timer !== undefined) return
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      this.#listeners.notify()
-    }, QUIET_MS)
-    setRef(this.#timer, false)
-  }
-
-  close(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#listeners.clear()
-  }
 }

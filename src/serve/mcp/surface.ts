@@ -1,3 +1,4 @@
+import { setRef } from "../../internal/defer.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
@@ -18,6 +19,8 @@ import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
 import { Listeners } from "../../internal/listeners.ts"
 
+/** Changes within this time are announced once, in milliseconds. */
+const QUIET_MS = 20
 const MAX_LINTED = 10
 const MAX_NAMESPACES = 50
 /** An estimate. */
@@ -33,7 +36,7 @@ export class MCPSurface {
   #listing: Listing | undefined
   /** The listing of the previous version, for reuse of unchanged tools. */
   #previous: Listing | undefined
-  #isNotifyScheduled = false
+  #timer: ReturnType<typeof setTimeout> | undefined
   #isLinted = false
 
   constructor(registry: AnyRegistry, options: SurfaceOptions = {}) {
@@ -95,9 +98,20 @@ export class MCPSurface {
     return runOperation(this.#registry, tool, input, call, this.#options)
   }
 
-  /** Notifies when lists have changed, once for all changes of one turn. */
+  /** Notifies when lists have changed, once for changes in quick succession. */
   onChange(listener: () => void): () => void {
     return this.#listeners.add(listener)
+  }
+
+  /** Notifies that lists have changed. */
+  announce(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      const { logger } = this.#options
+      this.#listeners.notifyLogged(undefined, logger, "A listener for changed tools threw")
+    }, QUIET_MS)
+    setRef(this.#timer, false)
   }
 
   /** Whether a caller sees every operation as a tool, or the three search tools. */
@@ -130,6 +144,7 @@ export class MCPSurface {
 
   close(): void {
     this.#stop()
+    clearTimeout(this.#timer)
     this.#listeners.clear()
   }
 
@@ -175,13 +190,7 @@ export class MCPSurface {
     this.#version++
     this.#previous = this.#listing ?? this.#previous
     this.#listing = undefined
-    if (this.#isNotifyScheduled) return
-    this.#isNotifyScheduled = true
-    queueMicrotask(() => {
-      this.#isNotifyScheduled = false
-      const { logger } = this.#options
-      this.#listeners.notifyLogged(undefined, logger, "A listener for changed tools threw")
-    })
+    this.announce()
   }
 }
 

@@ -60,13 +60,11 @@ export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MC
 class RegistryServer extends Closable implements MCPServer, Mountable {
   readonly #registry: AnyRegistry
   readonly #options: MCPServerOptions
-  readonly #installed: Promise<void>
   readonly #authenticator: Authenticator
   readonly #servers: Servers
+  readonly #http: HTTPServing
   readonly #closers = new Set<{ close(): Promise<void> }>()
-  readonly #stopFollowing: () => void
   #drainMs: number
-  #http: HTTPServing | undefined
 
   constructor(registry: AnyRegistry, options: MCPServerOptions) {
     super()
@@ -77,9 +75,9 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     this.#authenticator = new Authenticator(options, logger)
     const surface = new MCPSurface(registry, { ...options, logger })
     this.#servers = new Servers(surface, options, logger, (caller) => this.#instructions(caller))
-    this.#installed = checkServerSDK()
-    reportMissing(this.#installed, (message) => logger.error(message))
-    this.#stopFollowing = surface.onChange(this.#servers.notices.changed)
+    const installed = checkServerSDK()
+    reportMissing(installed, (message) => logger.error(message))
+    this.#http = new HTTPServing(this.#servers, this.#authenticator, installed, options)
   }
 
   readonly fetch = async (request: Request, caller?: GivenCaller): Promise<Response> => {
@@ -155,7 +153,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   }
 
   notifyChanged(): void {
-    this.#servers.notices.changed()
+    this.#servers.surface.announce()
   }
 
   cost(identity?: Identity): SurfaceCost {
@@ -168,12 +166,6 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
         const headers = { "retry-after": "5" }
         throw refuse(503, NOT_SERVED, "The server is closing.", { headers })
       }
-      this.#http ??= new HTTPServing(
-        this.#servers,
-        this.#authenticator,
-        this.#installed,
-        this.#options,
-      )
       return await this.#http.handle(incoming, mount)
     } catch (error) {
       if (error instanceof Refusal) return error.answer
@@ -185,12 +177,10 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   }
 
   protected async end(): Promise<void> {
-    this.#stopFollowing()
-    await this.#servers.drain(this.#drainMs)
-    this.#servers.notices.close()
-    await this.#http?.close()
-    await Promise.all([...this.#closers].map((closer) => closer.close()))
     this.#servers.surface.close()
+    await this.#servers.drain(this.#drainMs)
+    await this.#http.close()
+    await Promise.all([...this.#closers].map((closer) => closer.close()))
   }
 
   #instructions({ identity }: MCPCaller): string | undefined {

@@ -124,7 +124,8 @@ export class Requests {
           if (isCallError(failure, "TIMEOUT")) void this.#checkAlive(session)
           throw failure
         }
-        const { thrown, error, isSent, retryAfterMs } = failure
+        const { thrown, error } = failure
+        const { isSent, retryAfterMs } = failure.request
         if (hadId && isExpiry(thrown) && renewals++ === 0) {
           this.#supervisor.expired(session)
           this.#callers?.expired(session)

@@ -3,7 +3,7 @@ import type { Logger } from "../../../../internal/logger.ts"
 import { deferred, withTimeout, type Deferred } from "../../../../internal/wait.ts"
 import { ProcessGroup } from "./group.ts"
 import { launch, launched, launchFailure, type LaunchParameters } from "./launch.ts"
-import { lineReader, messagesOf, Tail } from "./lines.ts"
+import { lineReader, messagesOf, Tail } from "../../../../mcp/lines.ts"
 import { loadNode, type ChildLike } from "./node.ts"
 import { sharedReaper, type ReaperLease } from "./reaper.ts"
 
