@@ -4,7 +4,7 @@ import { reportMissing } from "../../internal/import-peer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Accounts, type LimitOptions } from "../accounts.ts"
-import { runAuthenticate, toVerdict } from "../authenticate.ts"
+import { ANONYMOUS, runAuthenticate, toVerdict } from "../authenticate.ts"
 import type { Authenticate, KnownCaller, Verdict } from "../authenticate.ts"
 import { isLoopback, readCredential, type UpgradeRules } from "../upgrade.ts"
 import { Admitted, type Admission } from "./admission.ts"
@@ -35,7 +35,7 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   )
 }
 
-const ANONYMOUS: KnownCaller = { identity: undefined }
+type Headers = Readonly<Record<string, string>>
 
 /** Decides which requests are admitted, and authenticates them. */
 export class Guard {
@@ -45,7 +45,7 @@ export class Guard {
   readonly authenticate: Authenticate | undefined
   /** Accounts of callers; WebSocket calls count there, too. */
   readonly accounts: Accounts
-  readonly #timeout: number
+  readonly #timeout: number | undefined
   readonly #sources: Sources
   readonly #clock: Clock
   readonly #logger: Logger
@@ -60,7 +60,7 @@ export class Guard {
         logger.error(message)
       })
     }
-    this.#timeout = options.authenticateTimeout ?? 10_000
+    this.#timeout = options.authenticateTimeout
     this.#sources = new Sources(options, this.isAuthenticated)
     this.accounts = new Accounts(options, clock)
     this.#clock = clock
@@ -108,21 +108,16 @@ export class Guard {
       return this.#refuse(415, refusal("VALIDATION_ERROR", issue), headers, issue)
     }
     if (mount?.isPublic === true) return this.#enter(incoming, ANONYMOUS, headers)
-    if (incoming.identity !== undefined) {
-      return this.#decide(incoming, toVerdict(incoming.identity, this.#clock), headers)
-    }
-    if (this.authenticate === undefined) return this.#enter(incoming, ANONYMOUS, headers)
-    const verdict = runAuthenticate(this.authenticate, incoming.like, this.#timeout, this.#clock)
+    const verdict =
+      incoming.identity === undefined
+        ? runAuthenticate(this.authenticate, incoming.like, this.#timeout, this.#clock)
+        : toVerdict(incoming.identity, this.#clock)
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#decide(incoming, settled, headers))
       : this.#decide(incoming, verdict, headers)
   }
 
-  #decide(
-    incoming: HTTPIncoming,
-    verdict: Verdict,
-    headers: Readonly<Record<string, string>>,
-  ): Admission {
+  #decide(incoming: HTTPIncoming, verdict: Verdict, headers: Headers): Admission {
     if (verdict.isKnown) return this.#enter(incoming, verdict, headers)
     const { reason, outage } = verdict
     if (outage !== undefined) {
@@ -147,11 +142,7 @@ export class Guard {
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
   }
 
-  #enter(
-    incoming: HTTPIncoming,
-    caller: KnownCaller,
-    headers: Readonly<Record<string, string>>,
-  ): Admission {
+  #enter(incoming: HTTPIncoming, caller: KnownCaller, headers: Headers): Admission {
     const account = this.accounts.of(caller.identity, incoming.like)
     const error = account.enter()
     if (error !== undefined) return this.#refuse(429, error, headers, error.message)
@@ -160,12 +151,7 @@ export class Guard {
     return admitted
   }
 
-  #refuse(
-    status: number,
-    error: CallError,
-    headers: Readonly<Record<string, string>>,
-    reason: string,
-  ): Refused {
+  #refuse(status: number, error: CallError, headers: Headers, reason: string): Refused {
     this.#logger.info("An HTTP request was refused", { status, reason })
     return { kind: "refused", status, error, headers: { ...headers, ...retryAfterOf(error) } }
   }

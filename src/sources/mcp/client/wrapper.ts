@@ -11,7 +11,7 @@ import { memoryPins, type PinStore } from "../pins.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { MCPCallOptions, MCPClient, MCPClientWrapper, MCPOperation } from "./client.ts"
 import { Connection, type MCPConnection } from "./connection.ts"
-import { PromptSection, readOptions, ResourceSection, type Section } from "./sections.ts"
+import { ExtraSection, PROMPTS, readOptions, RESOURCES, type Section } from "./sections.ts"
 import type { MCPLogReader } from "./log-lines.ts"
 import type { MCPPeer, MCPRequestOptions } from "./model.ts"
 import { Refresher, type MCPToolsChange } from "./refresh.ts"
@@ -118,8 +118,8 @@ export class Wrapper extends Closable implements MCPClientWrapper {
     this.#tools = new ToolSection(server, connection, pins, () => this.#refresher.refreshing)
     this.#sections = [
       this.#tools,
-      ...(server.resources ? [new ResourceSection(server, connection)] : []),
-      ...(server.prompts ? [new PromptSection(server, connection)] : []),
+      ...(server.resources ? [new ExtraSection(server, connection, RESOURCES)] : []),
+      ...(server.prompts ? [new ExtraSection(server, connection, PROMPTS)] : []),
     ]
     this.#refresher = new Refresher(connection, this.#sections, server.logger)
     this.client = this.#createClient()
