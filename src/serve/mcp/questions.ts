@@ -1,5 +1,6 @@
 // Converts questions of handlers to MCP, and answers of clients from MCP.
 
+import type { JsonObject } from "../../mcp/model.ts"
 import { CallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { capabilityRequired } from "../../mcp/errors.ts"
@@ -9,7 +10,7 @@ import { ANYTHING, type SDKContext } from "./sdk.ts"
 /** An MCP request for input. */
 export interface WireQuestion {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list"
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly params?: JsonObject
 }
 
 /** Converts a question to MCP. */
@@ -36,8 +37,8 @@ export function wireQuestion(request: InputRequest): WireQuestion {
 /** Capabilities that a question needs and the client has not declared; `undefined` when none. */
 export function missingCapabilities(
   { method, params }: WireQuestion,
-  declared: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> | undefined {
+  declared: JsonObject | undefined,
+): JsonObject | undefined {
   switch (method) {
     case "roots/list":
       return declared?.["roots"] === undefined ? { roots: {} } : undefined
@@ -82,16 +83,12 @@ export function readAnswer(question: WireQuestion, value: unknown): InputRespons
 }
 
 /** A copy of a schema with JSON data only. */
-function plain(value: object): Readonly<Record<string, unknown>> {
+function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as Record<string, unknown>
 }
 
 /** The error for a question that a caller's capabilities do not cover. */
-export function lacking(
-  tool: string,
-  { method }: WireQuestion,
-  missing: Readonly<Record<string, unknown>>,
-): string {
+export function lacking(tool: string, { method }: WireQuestion, missing: JsonObject): string {
   return `"${tool}" has to ask its caller (${method}), and the client has not declared the capability for it: ${JSON.stringify(missing)}. Use a client that has it.`
 }
 
@@ -99,7 +96,7 @@ export function lacking(
 interface LiveCaller {
   readonly tool: string
   readonly context: SDKContext
-  readonly capabilities: Readonly<Record<string, unknown>> | undefined
+  readonly capabilities: JsonObject | undefined
   readonly timeoutMs: number
 }
 

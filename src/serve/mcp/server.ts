@@ -2,7 +2,7 @@ import type { Logger } from "../../internal/logger.ts"
 import { withoutUndefined } from "../../internal/own.ts"
 import { CancelToken } from "../../internal/signals.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
-import { isLogLevel, type LogLevel, type MCPEra } from "../../mcp/model.ts"
+import { isLogLevel, type LogLevel, type MCPEra, type JsonObject } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import { closing } from "../../protocol/refusals.ts"
 import type { KnownCaller } from "../authenticate.ts"
@@ -37,11 +37,11 @@ export interface ServerUse {
 export class Servers {
   readonly surface: MCPSurface
   readonly logger: Logger
-  readonly #serverInfo: Readonly<Record<string, unknown>>
+  readonly #serverInfo: JsonObject
   readonly #instructions: (caller: MCPCaller) => string | undefined
   /** What plain calls have in common. */
   readonly #modern: Connection
-  readonly #plainMeta: Readonly<Record<string, unknown>>
+  readonly #plainMeta: JsonObject
   /** Running calls; each is ended by its function. */
   readonly #running = new Map<Promise<unknown>, () => void>()
   /** New calls are refused. */
@@ -132,11 +132,7 @@ export class Servers {
     await pause(0)
   }
 
-  #list(
-    era: MCPEra,
-    { cursor }: Readonly<Record<string, unknown>>,
-    identity: Identity | undefined,
-  ): object {
+  #list(era: MCPEra, { cursor }: JsonObject, identity: Identity | undefined): object {
     if (cursor !== undefined && typeof cursor !== "string") {
       throw new ProtocolError(-32602, "tools/list: params.cursor must be a string.")
     }
@@ -188,7 +184,7 @@ function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefine
   return (authInfo ?? caller).identity
 }
 
-function infoOf(options: MCPServerOptions): Readonly<Record<string, unknown>> {
+function infoOf(options: MCPServerOptions): JsonObject {
   const { name = "operations", version = "1.0.0", title, icons, websiteUrl } = options
   return withoutUndefined({ name, version, title, icons, websiteUrl })
 }

@@ -5,8 +5,7 @@ import { isRecord } from "../../../internal/guards.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import { mcpError, type MCPErrorAbout } from "../../../mcp/errors.ts"
-import { RunningRequest } from "./running-request.ts"
-import type { SessionRequest } from "./running-request.ts"
+import { RunningRequest, type SessionRequest } from "./running-request.ts"
 import {
   RequestFailure,
   findCallError,
