@@ -1,3 +1,4 @@
+import type { HTTPHeaders } from "./exchange.ts"
 import { retryAfterOf, statusOf } from "../core/problem.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -21,12 +22,7 @@ export interface GateOptions extends UpgradeRules {
 }
 
 /** The callback of `ws` that takes the decision. */
-type Decide = (
-  isAllowed: boolean,
-  status?: number,
-  message?: string,
-  headers?: Readonly<Record<string, string>>,
-) => void
+type Decide = (isAllowed: boolean, status?: number, message?: string, headers?: HTTPHeaders) => void
 
 /** Decides which upgrades become connections, and authenticates them. */
 export class Gate {

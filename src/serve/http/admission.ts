@@ -1,4 +1,4 @@
-import type { HTTPCaller, HTTPAnswer, Refused } from "../exchange.ts"
+import type { HTTPCaller, HTTPAnswer, Refused, HTTPHeaders } from "../exchange.ts"
 import type { RequestSlot } from "../read-body.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { Identity } from "../../core/types.ts"
@@ -19,18 +19,14 @@ export class Admitted implements HTTPCaller, RequestSlot {
   readonly identity: Identity | undefined
   readonly expiresAt: number | undefined
   /** Headers to add to any response. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: HTTPHeaders
   readonly #account: Account
   #slots = 1
   #isPaused = false
   /** The request has become a stream. */
   isStream = false
 
-  constructor(
-    { identity, expiresAt }: KnownCaller,
-    headers: Readonly<Record<string, string>>,
-    account: Account,
-  ) {
+  constructor({ identity, expiresAt }: KnownCaller, headers: HTTPHeaders, account: Account) {
     this.identity = identity
     this.expiresAt = expiresAt
     this.headers = headers

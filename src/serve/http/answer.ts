@@ -8,34 +8,32 @@ import { problemOf, retryAfterOf, type HTTPProblem } from "../../core/problem.ts
 import type { OperationSpec } from "../../core/types.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { fileFieldsOf } from "../../schema/file-fields.ts"
-import type { HTTPAnswer, HTTPStream } from "../exchange.ts"
+import type { HTTPAnswer, HTTPStream, HTTPHeaders } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import { fileAnswer } from "./files/download.ts"
 import type { EventStream } from "./sse.ts"
 
-type Headers = Readonly<Record<string, string>>
-
-/** Headers of every answer. The policy keeps what a browser shows from running scripts in this origin. */
-export const COMMON_HEADERS: Headers = {
+/** HTTPHeaders of every answer. The policy keeps what a browser shows from running scripts in this origin. */
+export const COMMON_HEADERS: HTTPHeaders = {
   "cache-control": "no-store",
   "content-security-policy": "sandbox; default-src 'none'",
   "x-content-type-options": "nosniff",
 }
 
-const JSON_HEADERS: Headers = { "content-type": "application/json", ...COMMON_HEADERS }
-const STREAM_HEADERS: Headers = {
+const JSON_HEADERS: HTTPHeaders = { "content-type": "application/json", ...COMMON_HEADERS }
+const STREAM_HEADERS: HTTPHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
   ...COMMON_HEADERS,
   // Buffering proxies would hold events back.
   "x-accel-buffering": "no",
 }
-const LINES_HEADERS: Headers = { ...STREAM_HEADERS, "content-type": "application/x-ndjson" }
+const LINES_HEADERS: HTTPHeaders = { ...STREAM_HEADERS, "content-type": "application/x-ndjson" }
 
 /** A 204. */
 const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
 
 /** A 200 with JSON text. */
-export function jsonAnswer(text: string, extra?: Headers): HTTPAnswer {
+export function jsonAnswer(text: string, extra?: HTTPHeaders): HTTPAnswer {
   const headers = extra === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...extra }
   return { status: 200, headers, body: text }
 }
@@ -51,7 +49,7 @@ export function linesAnswer(body: HTTPStream): HTTPAnswer {
 }
 
 /** Adds headers to an answer; `vary` is extended. */
-export function withHeaders(answer: HTTPAnswer, extra: Headers): HTTPAnswer {
+export function withHeaders(answer: HTTPAnswer, extra: HTTPHeaders): HTTPAnswer {
   const { status, headers, body } = answer
   if (headers !== JSON_HEADERS) return { status, headers: merged(headers, extra), body }
   // Cached: nearly every answer has the same few combinations.
@@ -60,9 +58,9 @@ export function withHeaders(answer: HTTPAnswer, extra: Headers): HTTPAnswer {
   return { status, headers: cached, body }
 }
 
-const usual = new WeakMap<Headers, Headers>()
+const usual = new WeakMap<HTTPHeaders, HTTPHeaders>()
 
-function merged(own: Headers, extra: Headers): Headers {
+function merged(own: HTTPHeaders, extra: HTTPHeaders): HTTPHeaders {
   const headers: Record<string, string> = { ...own }
   for (const name in extra) {
     const value = extra[name] as string
@@ -144,7 +142,7 @@ export function dataAnswer(
   { logger }: { readonly logger: Logger },
   envelope: ResponseEnvelope,
   { outputSchema }: OperationSpec,
-  headers?: Headers,
+  headers?: HTTPHeaders,
 ): HTTPAnswer {
   if (typeof envelope.data === "object") {
     const mediaType = fileFieldsOf(outputSchema)?.whole?.mediaType

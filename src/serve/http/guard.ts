@@ -8,7 +8,7 @@ import { ANONYMOUS, runAuthenticate, toVerdict } from "../authenticate.ts"
 import type { Authenticate, KnownCaller, Verdict } from "../authenticate.ts"
 import { isLoopback, readCredential, type UpgradeRules } from "../upgrade.ts"
 import { Admitted, type Admission } from "./admission.ts"
-import type { Refused, HTTPIncoming } from "../exchange.ts"
+import type { Refused, HTTPIncoming, HTTPHeaders } from "../exchange.ts"
 import { createAuthenticate } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import { loadJose } from "./auth/jwt.ts"
@@ -34,8 +34,6 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
       "authenticate: () => null lets everyone in, anonymously.",
   )
 }
-
-type Headers = Readonly<Record<string, string>>
 
 /** Decides which requests are admitted, and authenticates them. */
 export class Guard {
@@ -117,7 +115,7 @@ export class Guard {
       : this.#decide(incoming, verdict, headers)
   }
 
-  #decide(incoming: HTTPIncoming, verdict: Verdict, headers: Headers): Admission {
+  #decide(incoming: HTTPIncoming, verdict: Verdict, headers: HTTPHeaders): Admission {
     if (verdict.isKnown) return this.#enter(incoming, verdict, headers)
     const { reason, outage } = verdict
     if (outage !== undefined) {
@@ -142,7 +140,7 @@ export class Guard {
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
   }
 
-  #enter(incoming: HTTPIncoming, caller: KnownCaller, headers: Headers): Admission {
+  #enter(incoming: HTTPIncoming, caller: KnownCaller, headers: HTTPHeaders): Admission {
     const account = this.accounts.of(caller.identity, incoming.like)
     const error = account.enter()
     if (error !== undefined) return this.#refuse(429, error, headers, error.message)
@@ -151,7 +149,7 @@ export class Guard {
     return admitted
   }
 
-  #refuse(status: number, error: CallError, headers: Headers, reason: string): Refused {
+  #refuse(status: number, error: CallError, headers: HTTPHeaders, reason: string): Refused {
     this.#logger.info("An HTTP request was refused", { status, reason })
     return { kind: "refused", status, error, headers: { ...headers, ...retryAfterOf(error) } }
   }
