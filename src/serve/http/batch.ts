@@ -25,7 +25,9 @@ export function batchRoute(context: HTTPContext): Route {
 
 async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller } = request
-  const items = itemsOf(await context.readJSON(incoming), context.options.maxBatch)
+  const { maxBodyBytes, maxBatch } = context.options
+  const body = context.parseBody(await incoming.readBody(maxBodyBytes))
+  const items = itemsOf(body, maxBatch)
   // The request itself paid for the first call.
   const unpaid = caller.charge(items.length - 1)
   if (unpaid !== undefined) throw unpaid

@@ -3,6 +3,7 @@ import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { deferred, withTimeout } from "../../internal/wait.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -37,6 +38,8 @@ export class HTTPContext {
   /** Running calls were ended. */
   #isEnded = false
   readonly #calls = new Set<HTTPCall>()
+  #requests = 0
+  #whenIdle: (() => void) | undefined
   readonly #streams = new Set<EventStream>()
   readonly #heartbeats: Heartbeats
   readonly #failures: Failures
@@ -158,11 +161,13 @@ export class HTTPContext {
   }
 
   /**
-   * Reads the body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
-   * long, 400 when it is not JSON or nested too deeply. The guard has checked its type.
+   * Parses the result of `readBody` as JSON; `undefined` when it is empty. Throws an `HTTPRefusal`: 413 when it is too
+   * long, 400 when it is not JSON or nested too deeply. The guard has checked its type. Integers beyond those that a
+   * number keeps become `BigInt`s for an operation of an OpenAPI document, and are refused for all others.
    */
-  async readJSON(incoming: HTTPIncoming, spec?: OperationSpec): Promise<unknown> {
-    return this.parseBody(await incoming.readBody(this.options.maxBodyBytes), spec)
+  parseBody(text: string | undefined, spec?: OperationSpec): unknown {
+    if (text !== undefined) return this.parseJSON(text, spec)
+    throw tooLong(this.options.maxBodyBytes)
   }
 
   /** Parses other text, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
@@ -184,25 +189,29 @@ export class HTTPContext {
     return JSON.stringify(toProblem(visible, spec, request.incoming.requestId))
   }
 
-  /** Ends all streams; clients may reconnect to another server. */
-  endStreams(): void {
-    for (const stream of this.#streams) stream.end(closing(true))
+  /** Counts a request as running until `endRequest`. */
+  beginRequest(): void {
+    this.#requests++
   }
 
-  /** Ends all running calls. */
-  endCalls(): void {
+  endRequest(): void {
+    if (--this.#requests === 0) this.#whenIdle?.()
+  }
+
+  /** Ends all streams, waits for running requests up to a timeout, then ends their calls. */
+  async drain(timeoutMs: number): Promise<void> {
+    // Clients may reconnect to another server.
+    for (const stream of this.#streams) stream.end(closing(true))
+    if (this.#requests > 0) {
+      const { promise, resolve } = deferred()
+      this.#whenIdle = resolve
+      await withTimeout(promise, timeoutMs, () => undefined, { clock: this.clock })
+    }
     this.#isEnded = true
     watchAll()
     for (const call of this.#calls) call.end()
-  }
-
-  /**
-   * The second half of `readJSON`: parses the result of `readBody`. Integers beyond those that a number keeps become
-   * `BigInt`s for an operation of an OpenAPI document, and are refused for all others.
-   */
-  parseBody(text: string | undefined, spec?: OperationSpec): unknown {
-    if (text !== undefined) return this.parseJSON(text, spec)
-    throw tooLong(this.options.maxBodyBytes)
+    // Requests that were just ended have one turn to answer.
+    if (this.#requests > 0) await turn()
   }
 
   #visible(error: unknown, { incoming, caller }: CallRequest, spec?: OperationSpec): CallError {

@@ -28,11 +28,12 @@ const BYTES_PER_TOKEN = 4
 
 /** A registry as MCP tools, for all callers and protocols. Close it when done; the registry stays open. */
 export class MCPSurface {
+  /** Changes with the registry; equal versions mean equal lists. */
+  version = 0
   readonly #registry: AnyRegistry
   readonly #options: ResolvedSurfaceOptions
   readonly #listeners = new Listeners()
   readonly #stop: () => void
-  #version = 0
   #listing: Listing | undefined
   /** The listing of the previous version, for reuse of unchanged tools. */
   #previous: Listing | undefined
@@ -46,11 +47,6 @@ export class MCPSurface {
       // The replaced operation may have been exposed.
       if (type === "replaced" || this.#options.isExposed(spec)) this.#changed()
     })
-  }
-
-  /** Changes with the registry; equal versions mean equal lists. */
-  get version(): number {
-    return this.#version
   }
 
   /** Throws `ProtocolError` for an invalid or outdated cursor. */
@@ -150,7 +146,7 @@ export class MCPSurface {
 
   #current(): Listing {
     if (this.#listing === undefined) {
-      this.#listing = new Listing(this.#registry, this.#version, this.#options, this.#previous)
+      this.#listing = new Listing(this.#registry, this.version, this.#options, this.#previous)
       this.#previous = undefined
     }
     return this.#listing
@@ -187,7 +183,7 @@ export class MCPSurface {
   }
 
   #changed(): void {
-    this.#version++
+    this.version++
     this.#previous = this.#listing ?? this.#previous
     this.#listing = undefined
     this.announce()

@@ -230,22 +230,18 @@ const MAX_ENDS = 5
 export class Restarts {
   readonly #clock: Clock
   #ends: number[] = []
-  #isGivenUp = false
+  /** It is not restarted until `reset`. */
+  isGivenUp = false
 
   constructor(clock: Clock) {
     this.#clock = clock
-  }
-
-  /** It is not restarted until `reset`. */
-  get isGivenUp(): boolean {
-    return this.#isGivenUp
   }
 
   /** The process ended, or could not be started. */
   ended(): void {
     const now = this.#clock.now()
     this.#ends = [...this.#ends.filter((at) => now - at < WINDOW), now]
-    if (this.#ends.length >= MAX_ENDS) this.#isGivenUp = true
+    if (this.#ends.length >= MAX_ENDS) this.isGivenUp = true
   }
 
   /** Milliseconds until it may be started. */
@@ -259,6 +255,6 @@ export class Restarts {
 
   reset(): void {
     this.#ends = []
-    this.#isGivenUp = false
+    this.isGivenUp = false
   }
 }
