@@ -6,25 +6,16 @@ import { closing } from "../../protocol/refusals.ts"
 import { executeInto, type ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { NestedInOuter, OuterCall } from "../../core/outer-call.ts"
-import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
+import type { CallOptions, CallPolicy, Identity } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 
 /** Call options from the headers of a request. */
-export interface RequestTerms {
-  readonly timeout: number | undefined
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-  readonly policy: CallPolicy | undefined
-  readonly idempotencyKey: string | undefined
-  readonly outer: OuterCall | undefined
-}
+export interface RequestTerms
+  extends Pick<CallOptions, "timeout" | "metadata" | "policy" | "idempotencyKey">, NestedInOuter {}
 
-/** What a call of a batch sets for itself. */
-export interface ItemTerms extends RequestTerms {
-  /** Milliseconds; counts if it is shorter than that of the request. */
-  readonly timeout: number | undefined
-  readonly parentRequestId: string | undefined
-  readonly progress: ((update: ProgressUpdate) => void) | undefined
-}
+/** What a call of a batch sets for itself; its timeout counts if it is shorter than that of the request. */
+export interface ItemTerms
+  extends RequestTerms, Pick<CallOptions, "parentRequestId" | "progress"> {}
 
 type CallOrigin = Pick<HTTPIncoming, "requestId" | "onGone">
 

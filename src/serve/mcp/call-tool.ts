@@ -31,6 +31,9 @@ export async function callTool(
   identity: Identity | undefined,
   signal: AbortSignal,
 ): Promise<object> {
+  const { surface, era, seal, logger, inputTimeoutMs } = connection
+  const { mcpReq } = context
+  const isModern = era === "modern"
   const { name, arguments: input = {} } = params
   if (typeof name !== "string") {
     throw new ProtocolError(-32602, "tools/call needs params.name, the name of a tool.")
@@ -39,42 +42,23 @@ export async function callTool(
     throw new ProtocolError(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
   }
   const progress = progressOf(context)
-  const level =
-    connection.era === "modern"
-      ? context.mcpReq.envelope?.[ENVELOPE.logLevel]
-      : connection.logLevel()
+  const level = isModern ? mcpReq.envelope?.[ENVELOPE.logLevel] : connection.logLevel()
   const common: Omit<SurfaceCall, "signal"> = {
     identity,
-    era: connection.era,
+    era,
     progress: progress?.report,
-    log: isLogLevel(level) ? logOf(name, level, connection.logger, context) : undefined,
-    metadata: traceOf(context.mcpReq._meta),
+    log: isLogLevel(level) ? logOf(name, level, logger, context) : undefined,
+    metadata: traceOf(mcpReq._meta),
   }
   try {
-    return connection.era === "modern"
-      ? await callInRounds(
-          connection.surface,
-          connection.seal,
-          {
-            name,
-            input,
-            signal,
-            requestState: context.mcpReq.requestState(),
-            inputResponses: context.mcpReq.inputResponses,
-            envelope: context.mcpReq.envelope,
-          },
-          common,
-        )
-      : await connection.surface.call(name, input, {
-          ...common,
-          signal,
-          requestInput: liveInput({
-            tool: name,
-            context,
-            capabilities: connection.capabilities(),
-            timeoutMs: connection.inputTimeoutMs,
-          }),
-        })
+    if (isModern) {
+      const { inputResponses, envelope } = mcpReq
+      const requestState = mcpReq.requestState()
+      const asked = { name, input, signal, requestState, inputResponses, envelope }
+      return await callInRounds(surface, seal, asked, common)
+    }
+    const requestInput = liveInput(name, context, connection.capabilities(), inputTimeoutMs)
+    return await surface.call(name, input, { ...common, signal, requestInput })
   } finally {
     progress?.flush()
   }

@@ -92,27 +92,25 @@ export function lacking(tool: string, { method }: WireQuestion, missing: JsonObj
   return `"${tool}" has to ask its caller (${method}), and the client has not declared the capability for it: ${JSON.stringify(missing)}. Use a client that has it.`
 }
 
-/** The receiver of a live question. */
-interface LiveCaller {
-  readonly tool: string
-  readonly context: SDKContext
-  readonly capabilities: JsonObject | undefined
-  readonly timeoutMs: number
-}
-
 /** Asks over an open connection while the handler waits, for clients up to 2025-11-25. */
-export function liveInput(caller: LiveCaller): (request: InputRequest) => Promise<InputResponse> {
-  const { tool, context, capabilities, timeoutMs } = caller
+export function liveInput(
+  tool: string,
+  { mcpReq }: SDKContext,
+  capabilities: JsonObject | undefined,
+  timeout: number,
+): (request: InputRequest) => Promise<InputResponse> {
   return async (request) => {
     const wire = wireQuestion(request)
     const missing = missingCapabilities(wire, capabilities)
     if (missing !== undefined) throw capabilityRequired(missing, lacking(tool, wire, missing))
+    const { signal } = mcpReq
     let value: unknown
     try {
-      const { signal } = context.mcpReq
-      value = await context.mcpReq.send(named(wire), ANYTHING, { timeout: timeoutMs, signal })
-    } catch (error) {
-      throw unanswered(caller, wire, error)
+      value = await mcpReq.send(named(wire), ANYTHING, { timeout, signal })
+    } catch (cause) {
+      if (!signal.aborted) throw unanswered(tool, wire, timeout, cause)
+      const message = `The call of "${tool}" ended before its caller answered.`
+      throw new CallError("ABORTED", message, { cause })
     }
     const answer = readAnswer(wire, value)
     if (answer !== undefined) return answer
@@ -130,18 +128,17 @@ function named(wire: WireQuestion): WireQuestion {
   return { ...wire, params: { ...wire.params, elicitationId: crypto.randomUUID() } }
 }
 
-function unanswered(caller: LiveCaller, { method }: WireQuestion, cause: unknown): CallError {
-  const { tool, context, timeoutMs } = caller
-  if (context.mcpReq.signal.aborted) {
-    return new CallError("ABORTED", `The call of "${tool}" ended before its caller answered.`, {
-      cause,
-    })
-  }
+function unanswered(
+  tool: string,
+  { method }: WireQuestion,
+  timeout: number,
+  cause: unknown,
+): CallError {
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
   if (code === "REQUEST_TIMEOUT") {
     return new CallError(
       "TIMEOUT",
-      `The client of "${tool}" did not answer ${method} within ${timeoutMs} ms. inputTimeoutMs sets the limit.`,
+      `The client of "${tool}" did not answer ${method} within ${timeout} ms. inputTimeoutMs sets the limit.`,
       { cause },
     )
   }

@@ -25,23 +25,17 @@ export type OperationServer = Pick<
   | "maxTotalTimeout"
 >
 
-/** Dependencies of a tool operation. */
-export interface ToolOperationOptions {
-  readonly server: OperationServer
-  /** Receives the input after validation. */
-  readonly handler: OperationHandler
-}
-
 /**
- * Creates the operation of a tool; its schemas are compiled on first use.
+ * Creates the operation of a tool, whose handler receives the input after validation; its schemas are compiled on first use.
  *
  * It is a mutation unless a trusted server or the user says otherwise.
  */
 export function toolOperation(
   tool: MCPToolDefinition,
-  options: ToolOperationOptions,
+  server: OperationServer,
+  handler: OperationHandler,
 ): LazyOperation {
-  return lazyOperation(new ToolParts(tool, options))
+  return lazyOperation(new ToolParts(tool, server, handler))
 }
 
 class ToolParts implements LazyParts {
@@ -61,7 +55,7 @@ class ToolParts implements LazyParts {
   #output: MappedSchema | undefined
   #meta: Readonly<Record<string, unknown>> | undefined
 
-  constructor(tool: MCPToolDefinition, { server, handler }: ToolOperationOptions) {
+  constructor(tool: MCPToolDefinition, server: OperationServer, handler: OperationHandler) {
     const { name, version, trust, visibility } = server
     const own = server.tools.get(tool.name)
     const reads = trust && tool.annotations?.readOnlyHint === true

@@ -15,12 +15,10 @@ import type { Supervisor } from "./supervisor.ts"
 import type { Clock } from "../../../internal/platform.ts"
 
 /** A request of a caller. */
-export interface CallRequest {
-  readonly method: string
-  readonly params: JsonObject
-  readonly phase: SessionRequest["phase"]
-  readonly tool?: string | undefined
-  readonly definition?: unknown
+export interface CallRequest extends Pick<
+  SessionRequest,
+  "method" | "params" | "phase" | "tool" | "definition"
+> {
   readonly options: MCPRequestOptions
 }
 

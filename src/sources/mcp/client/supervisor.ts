@@ -17,8 +17,9 @@ import type { Session } from "./session.ts"
 export interface Supervised {
   readonly server: ResolvedServer
   readonly clock: Clock
+  /** Receives what the server logs. */
   readonly log?: MCPLogReader | undefined
-  /** The server's era, if known. */
+  /** The server's era, if known from the `peer.era` of an earlier connection. */
   readonly knownEra: MCPEra | undefined
   opened?(session: Session, isAgain: boolean): void
   notified?(method: string): void

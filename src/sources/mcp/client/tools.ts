@@ -100,10 +100,9 @@ export class ToolSection extends Section<Tool> {
   }
 
   #runnable(definition: MCPToolDefinition): Tool {
-    const operation: LazyOperation = toolOperation(definition, {
-      server: this.server,
-      handler: (input, context) => this.#run({ definition, operation }, input, context),
-    })
+    const operation: LazyOperation = toolOperation(definition, this.server, (input, context) =>
+      this.#run({ definition, operation }, input, context),
+    )
     return { definition, operation }
   }
 

@@ -21,7 +21,7 @@ function operation(
   handler: (input: unknown) => unknown = (input) => input,
 ): LazyOperation {
   const server = resolveServer("demo", { command: "x", ...config })
-  return toolOperation(tool(fields), { server, handler })
+  return toolOperation(tool(fields), server, handler)
 }
 
 function originOf({ _meta }: LazyOperation): MCPOrigin {
