@@ -12,8 +12,15 @@ import { isRounded, roundedError } from "../exact-json.ts"
 import { maySee } from "../expose.ts"
 import { whenEnded } from "../expiry.ts"
 import { streamAnswer, problemAnswer, toProblem } from "./answer.ts"
-import { HTTPCall, watchAll, type ItemTerms } from "./call-sink.ts"
-import { inputOrEmpty, lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
+import {
+  HTTPCall,
+  inputOrEmpty,
+  lastNumberOf,
+  streamTermsOf,
+  termsOf,
+  watchAll,
+} from "./call-sink.ts"
+import type { ItemTerms } from "./call-sink.ts"
 import { Heartbeats, EventStream, turn } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 import { badRequest, tooLong, type ResolvedHTTPOptions, type RouteRequest } from "./context.ts"

@@ -90,8 +90,6 @@ export class Connection extends Closable {
     const timeout = new RequestTimeout({
       clock: this.#clock,
       subject: `Connecting to MCP server "${this.name}"`,
-      idle: Number.POSITIVE_INFINITY,
-      total: Number.POSITIVE_INFINITY,
       signal,
     })
     try {

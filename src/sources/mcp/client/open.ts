@@ -48,7 +48,6 @@ export async function openSession(host: OpenHost): Promise<Session> {
   const limit = new RequestTimeout({
     clock: systemClock,
     subject: `Connecting to MCP server "${server.name}"`,
-    idle: Number.POSITIVE_INFINITY,
     total: server.connectTimeout,
     signal,
   })

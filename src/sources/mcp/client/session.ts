@@ -41,13 +41,13 @@ const MAX_TAIL = 16_000
 export class Session {
   readonly client: ClientLike
   readonly frames: FramedTransport
+  isLost = false
   readonly #transport: TransportLike
   readonly #host: SessionHost
   readonly #log: LogLines
   // Above the ids of the SDK's client.
   #lastId = 1000
   #isClosing = false
-  #isLost = false
   #isRetired = false
   #breakage: unknown
   #peer: MCPPeer | undefined
@@ -80,10 +80,6 @@ export class Session {
   get peer(): MCPPeer {
     if (this.#peer === undefined) throw new TypeError("The session was never connected.")
     return this.#peer
-  }
-
-  get isLost(): boolean {
-    return this.#isLost
   }
 
   get child(): ChildTransport | undefined {
@@ -183,7 +179,7 @@ export class Session {
 
   /** The response stream is broken: fails all pending requests and closes the session. */
   breakOff(why: unknown): void {
-    if (this.#isLost || this.#isClosing) return
+    if (this.isLost || this.#isClosing) return
     this.#breakage = why
     this.#lose()
     void this.close()
@@ -217,7 +213,7 @@ export class Session {
   #giveUp(running: RunningRequest): void {
     const isPending = this.frames.pending.delete(running.id)
     running.giveUp()
-    if (!isPending || this.#isLost) return
+    if (!isPending || this.isLost) return
     if (this.peer.era === "modern" && this.frames.hasPerRequestStream === true) return
     const params = { requestId: running.id, reason: "The caller no longer waits for the answer." }
     // The caller already has its error.
@@ -225,7 +221,7 @@ export class Session {
   }
 
   async #send(running: RunningRequest): Promise<void> {
-    if (this.#isLost) throw connectionClosedError()
+    if (this.isLost) throw connectionClosedError()
     const { params, definition } = running.request
     const isLogged = this.peer.era === "modern" && this.#log.isReading
     const log = isLogged ? { [LOG_LEVEL_META]: "debug" } : undefined
@@ -259,8 +255,8 @@ export class Session {
   }
 
   #lose(): void {
-    if (this.#isLost) return
-    this.#isLost = true
+    if (this.isLost) return
+    this.isLost = true
     const why = this.#breakage ?? connectionClosedError()
     for (const running of this.frames.pending.values()) {
       running.failed(this.errorOf(why, running.request, running))

@@ -30,6 +30,7 @@ export interface Supervised {
 
 /** Opens sessions when they are needed, replaces lost ones, and limits restarts. */
 export class Supervisor {
+  peer: MCPPeer | undefined = undefined
   readonly #host: Supervised
   readonly #name: string
   readonly #secrets: Secrets
@@ -40,7 +41,6 @@ export class Supervisor {
   #session: Session | undefined
   /** The session of the last process, for its status. */
   #latest: Session | undefined
-  #peer: MCPPeer | undefined
   #era: MCPEra | undefined
   #isApproved = false
   #count = 0
@@ -53,10 +53,6 @@ export class Supervisor {
     this.#secrets = new Secrets(secretsOfChannel(host.server.channel))
     this.#era = host.knownEra
     this.#restarts = new Restarts(host.clock)
-  }
-
-  get peer(): MCPPeer | undefined {
-    return this.#peer
   }
 
   get status(): MCPConnectionStatus {
@@ -167,7 +163,7 @@ export class Supervisor {
       if (this.#ended.signal.aborted) await session.close()
       this.assertOpen()
       this.#session = session
-      this.#peer = session.peer
+      this.peer = session.peer
       this.#era = session.peer.era
       this.#state = "ready"
       this.#host.opened?.(session, this.#count++ > 0)

@@ -158,7 +158,6 @@ export class ToolSection extends Section<Tool> {
     const timeout = new RequestTimeout({
       clock: systemClock,
       subject: `Tool "${name}" of MCP server "${server.name}"`,
-      idle: Number.POSITIVE_INFINITY,
       total: server.maxTotalTimeout,
       signal,
       deadline,

@@ -103,6 +103,7 @@ export class Wrapper extends Closable implements MCPClientWrapper {
   readonly name: string
   readonly client: MCPClient
   readonly connection: MCPConnection
+  readonly namespaces: readonly string[]
   readonly #server: ResolvedServer
   readonly #tools: ToolSection
   readonly #sections: readonly Section[]
@@ -114,6 +115,7 @@ export class Wrapper extends Closable implements MCPClientWrapper {
     super()
     this.name = server.name
     this.connection = connection
+    this.namespaces = namespacesOf(server)
     this.#server = server
     this.#tools = new ToolSection(server, connection, pins, () => this.#refresher.refreshing)
     this.#sections = [
@@ -158,11 +160,6 @@ export class Wrapper extends Closable implements MCPClientWrapper {
 
   get operations(): readonly MCPOperation[] {
     return this.#refresher.operations
-  }
-
-  /** The namespaces of its operations. */
-  get namespaces(): readonly string[] {
-    return namespacesOf(this.#server)
   }
 
   get instructions(): string | undefined {
