@@ -38,7 +38,7 @@ export class Servers {
   readonly surface: MCPSurface
   readonly logger: Logger
   readonly #serverInfo: JsonObject
-  readonly #instructions: (caller: MCPCaller) => string | undefined
+  readonly #instructions: MCPServerOptions["instructions"]
   /** What plain calls have in common. */
   readonly #modern: Connection
   readonly #plainMeta: JsonObject
@@ -47,17 +47,12 @@ export class Servers {
   /** New calls are refused. */
   #isLeaving = false
 
-  constructor(
-    surface: MCPSurface,
-    options: MCPServerOptions,
-    logger: Logger,
-    instructions: (caller: MCPCaller) => string | undefined,
-  ) {
+  constructor(surface: MCPSurface, options: MCPServerOptions, logger: Logger) {
     const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
     this.surface = surface
     this.logger = logger
     this.#serverInfo = infoOf(options)
-    this.#instructions = instructions
+    this.#instructions = options.instructions
     this.#plainMeta = { [ENVELOPE.serverInfo]: this.#serverInfo }
     const seal = new StateSeal(stateKey, stateTtlMs)
     const unknown = (): undefined => undefined
@@ -70,7 +65,7 @@ export class Servers {
   create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
     // Most servers answer a single call, whose client does not read the instructions.
     const isRead = isLasting || caller.isNew === true
-    const instructions = isRead ? this.#instructions(caller) : undefined
+    const instructions = isRead ? this.#instructionsFor(caller) : undefined
     const server = new sdk.Server(this.#serverInfo, {
       capabilities: { tools: { listChanged: true }, logging: {} },
       jsonSchemaValidator: NO_VALIDATOR,
@@ -132,6 +127,13 @@ export class Servers {
     await pause(0)
   }
 
+  #instructionsFor({ identity }: MCPCaller): string | undefined {
+    if (this.#instructions === false) return undefined
+    const own = this.#instructions ?? this.surface.namespaces(identity)
+    const isSearched = this.surface.mode(identity) === "search"
+    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+  }
+
   #list(era: MCPEra, { cursor }: JsonObject, identity: Identity | undefined): object {
     if (cursor !== undefined && typeof cursor !== "string") {
       throw new ProtocolError(-32602, "tools/list: params.cursor must be a string.")
@@ -178,6 +180,10 @@ export class Servers {
     }
   }
 }
+
+/** Instructions for the three search tools. */
+const SEARCH_FIRST =
+  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
 
 function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefined {
   const authInfo = context.http?.authInfo as MCPCaller | undefined

@@ -111,7 +111,7 @@ export class MCPSurface {
   }
 
   /** Whether a caller sees every operation as a tool, or the three search tools. */
-  mode({ identity }: SurfaceCaller): SurfaceMode {
+  mode(identity: Identity | undefined): SurfaceMode {
     return this.#modeFor(this.#current().visibleTo(identity).length)
   }
 
@@ -160,7 +160,7 @@ export class MCPSurface {
 
   #searchToolFor(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined {
     const tool = searchTool(name)
-    return tool !== undefined && this.mode(caller) === "search" ? tool : undefined
+    return tool !== undefined && this.mode(caller.identity) === "search" ? tool : undefined
   }
 
   /** Logs once which schemas known clients refuse, or which were rewritten for them. */

@@ -74,7 +74,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     this.#drainMs = drainMs
     this.#authenticator = new Authenticator(options, logger)
     const surface = new MCPSurface(registry, { ...options, logger })
-    this.#servers = new Servers(surface, options, logger, (caller) => this.#instructions(caller))
+    this.#servers = new Servers(surface, options, logger)
     const installed = checkServerSDK()
     reportMissing(installed, (message) => logger.error(message))
     this.#http = new HTTPServing(this.#servers, this.#authenticator, installed, options)
@@ -182,15 +182,6 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     await this.#http.close()
     await Promise.all([...this.#closers].map((closer) => closer.close()))
   }
-
-  #instructions({ identity }: MCPCaller): string | undefined {
-    const { instructions } = this.#options
-    if (instructions === false) return undefined
-    const own = instructions ?? this.#servers.surface.namespaces(identity)
-    // The mode is the same in both eras: only definitions differ.
-    const isSearched = this.#servers.surface.mode({ identity, era: "modern" }) === "search"
-    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
-  }
 }
 
 function hasLeft(incoming: HTTPIncoming): boolean {
@@ -201,7 +192,3 @@ function hasLeft(incoming: HTTPIncoming): boolean {
   stop()
   return isGone
 }
-
-/** Instructions for the three search tools. */
-const SEARCH_FIRST =
-  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
