@@ -166,7 +166,7 @@ export function sortedIds(registry: ServedRegistry): readonly string[] {
     sorted.set(registry, fresh)
     cached = fresh
   }
-  cached.ids ??= callableIds(registry).sort(order)
+  cached.ids ??= callableIds(registry).toSorted()
   return cached.ids
 }
 
@@ -177,10 +177,6 @@ function callableIds(registry: ServedRegistry): string[] {
     .list()
     .filter(({ handler }) => handler !== undefined)
     .map(({ namespace, name }) => `${namespace}.${name}`)
-}
-
-function order(left: string, right: string): number {
-  return left < right ? -1 : Number(left > right)
 }
 
 /** The index of the first id after this one. */

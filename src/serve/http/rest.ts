@@ -16,13 +16,15 @@ export function createRest(context: HTTPContext): Routes {
   if (rest === undefined) return []
   const path = `${rest.path}/{namespace}/{name}`
   return [
-    { method: "POST", path, takesFiles: true, handle: (request) => post(context, request) },
+    {
+      method: "POST",
+      path,
+      takesFiles: true,
+      handle: (request) =>
+        answer(context, request, (spec) => readInput(context, request.incoming, spec)),
+    },
     { method: "GET", path, handle: (request) => get(context, request) },
   ]
-}
-
-function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
-  return answer(context, request, (spec) => readInput(context, request.incoming, spec))
 }
 
 /** GET runs only queries and streams: a link, a crawler or a prefetch must not change anything. */

@@ -23,7 +23,7 @@ import { asStream, inTime, untilExpired } from "./long-answers.ts"
 import type { MCPServerOptions } from "./options.ts"
 import { plainCallOf, type PlainCall } from "./plain-call.ts"
 import { loadServerSDK } from "./sdk.ts"
-import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
+import type { RequestId, SDKHttpHandler, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
 import { Sessions, requestIds } from "./sessions.ts"
 
@@ -144,7 +144,10 @@ export class HTTPServing {
       const answer = (): Promise<HTTPAnswer> => sessions.handle(request, body)
       return await untilExpired(request, calls, answer)
     }
-    this.#checkHeaders(route, body, request)
+    if (route.kind === "modern" && route.messageKind === "request" && isRecord(body)) {
+      const { method, params, id } = body
+      if (method === "tools/call" && isRecord(params)) this.#checkParams(params, id, request)
+    }
     const single = (): Promise<HTTPAnswer> => this.#single(modern, request, body, leaving)
     return isRecord(body) && body["method"] === LISTEN
       ? await asStream(request, single)
@@ -210,7 +213,8 @@ export class HTTPServing {
       const message = `Payload Too Large: a request may have ${maxBodyBytes} bytes.`
       throw refuse(413, NOT_SERVED, message, { headers: { connection: "close" } })
     }
-    if (maxDepth !== undefined && isTooDeep(text, maxDepth + MESSAGE_DEPTH)) {
+    const depth = maxDepth === undefined ? undefined : { maxDepth: maxDepth + MESSAGE_DEPTH }
+    if (depth !== undefined && parseJson(text, depth).is === "too-deep") {
       const message = `Parse error: the input is nested more than ${maxDepth} levels deep.`
       throw refuse(400, -32700, message)
     }
@@ -230,12 +234,6 @@ export class HTTPServing {
     if (httpStatus < 500) throw refuse(httpStatus, -32700, `Parse error: ${error.message}`)
     this.#servers.logger.error("The body of an MCP request cannot be read", { error })
     throw refuse(httpStatus, -32603, error.message)
-  }
-
-  #checkHeaders({ kind, messageKind }: SDKRoute, body: unknown, request: MCPRequest): void {
-    if (kind !== "modern" || messageKind !== "request" || !isRecord(body)) return
-    const { method, params, id } = body
-    if (method === "tools/call" && isRecord(params)) this.#checkParams(params, id, request)
   }
 
   /** Refuses a call whose `Mcp-Param-*` headers contradict its arguments. */
@@ -269,8 +267,4 @@ function checkMedia(incoming: HTTPIncoming): void {
     NOT_SERVED,
     "Not Acceptable: the client must accept application/json and text/event-stream.",
   )
-}
-
-function isTooDeep(text: string, maxDepth: number): boolean {
-  return parseJson(text, { maxDepth }).is === "too-deep"
 }

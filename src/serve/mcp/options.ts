@@ -146,7 +146,6 @@ export interface MCPServerOptions extends SurfaceOptions, MCPAuthOptions, Upgrad
   readonly inputTimeoutMs?: number | undefined
   /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined
-  readonly logger?: Logger | undefined
 }
 
 export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {

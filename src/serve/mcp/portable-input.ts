@@ -145,7 +145,7 @@ function shapeOf(schema: unknown, depth: number): Shape {
   if (!isRecord(schema) || depth > MAX_DEPTH) return { properties: {}, required: [], notes: [] }
   const properties: Record<string, unknown> = {}
   if (isRecord(schema["properties"])) addAll(properties, schema["properties"], "both")
-  const required = new Set(strings(schema["required"]))
+  const required = new Set(listOf(schema["required"]).filter((one) => typeof one === "string"))
   const notes: string[] = []
   for (const part of listOf(schema["allOf"])) {
     const shape = shapeOf(part, depth + 1)
@@ -222,8 +222,4 @@ function inputInWords(name: string, properties: JsonObject, required: readonly s
   const word = required.includes(name) ? name : `${name}?`
   if (values === undefined || values.length > 4) return word
   return `${word} = ${values.map((value) => JSON.stringify(value)).join(" | ")}`
-}
-
-function strings(value: unknown): readonly string[] {
-  return listOf(value).filter((one): one is string => typeof one === "string")
 }

@@ -51,7 +51,8 @@ export class Sessions {
 
   /** Answers a request of a session, or opens one. Rejects with a `Refusal`. */
   async handle(request: MCPRequest, body?: unknown): Promise<HTTPAnswer> {
-    if (isInitialize(body)) return await this.#open(request, body)
+    const isOpening = isRecord(body) && body["method"] === "initialize"
+    if (isOpening) return await this.#open(request, body)
     const id = request.incoming.header(SESSION_HEADER)
     if (id === undefined) {
       throw refuse(400, NOT_SERVED, "Bad Request: send the Mcp-Session-Id of your session.")
@@ -243,8 +244,4 @@ export function requestIds(body: unknown): RequestId[] {
 
 function isId(value: unknown): value is RequestId {
   return typeof value === "string" || typeof value === "number"
-}
-
-function isInitialize(body: unknown): boolean {
-  return isRecord(body) && body["method"] === "initialize"
 }

@@ -1,5 +1,5 @@
 import { mcpEnvelope } from "../../core/envelope.ts"
-import type { MCPContentBlock, MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
+import type { MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { mapBlocks, type MappedBlocks } from "../../mcp/content.ts"
 import type { JsonObject, MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
@@ -81,7 +81,7 @@ function readText(
   { tool, isOutput }: ToolAnswerOrigin,
 ): { readonly value: unknown } | undefined {
   if (tool.outputSchema === undefined) return undefined
-  const texts = content.filter(isTextBlock)
+  const texts = content.filter((block) => block.type === "text")
   const [only] = texts
   // Blocks of unknown type have become texts here.
   if (only === undefined || texts.length > 1 || unknown.length > 0) return undefined
@@ -91,8 +91,4 @@ function readText(
   } catch {
     return undefined
   }
-}
-
-function isTextBlock(block: MCPContentBlock): block is MCPContentBlock & { type: "text" } {
-  return block.type === "text"
 }

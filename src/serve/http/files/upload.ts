@@ -98,9 +98,13 @@ class Upload {
       const { name } = part
       const field = this.#fields.properties.get(name)
       if (field === undefined) {
-        if (part.isFile) throw notAFile(name)
+        if (part.isFile) {
+          const shown = JSON.stringify(name.slice(0, 100))
+          throw badRequest(`${shown} is not a file of this operation.`)
+        }
         const text = decodeBody([await this.#collect(reader)])
-        if (isJsonPart(part)) setOwn(others, name, this.#context.parseJSON(text))
+        const isJson = parseMediaType(part.type)?.essence === "application/json"
+        if (isJson) setOwn(others, name, this.#context.parseJSON(text))
         else texts.set(name, [...(texts.get(name) ?? []), text])
         continue
       }
@@ -171,14 +175,6 @@ async function* rest(
   } finally {
     reader.cancel()
   }
-}
-
-function isJsonPart({ type }: Part): boolean {
-  return parseMediaType(type)?.essence === "application/json"
-}
-
-function notAFile(name: string): HTTPRefusal {
-  return badRequest(`${JSON.stringify(name.slice(0, 100))} is not a file of this operation.`)
 }
 
 /** The refusal of a body of another type. */
