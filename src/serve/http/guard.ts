@@ -51,8 +51,12 @@ export class Guard {
 
   /** Throws a `TypeError` for invalid options. */
   constructor(options: GuardOptions, clock: Clock, logger: Logger) {
-    this.authenticate = resolveAuthenticate(options, clock)
-    if (options.auth?.jwt !== undefined) {
+    const { auth, authenticate } = options
+    if (auth !== undefined && authenticate !== undefined) {
+      throw new TypeError("Give either auth or authenticate; auth takes a function too.")
+    }
+    this.authenticate = auth === undefined ? authenticate : createAuthenticate(auth, clock)
+    if (auth?.jwt !== undefined) {
       this.packagesLoaded = loadJose()
       reportMissing(this.packagesLoaded, (message) => {
         this.isPackageMissing = true
@@ -154,14 +158,6 @@ export class Guard {
     this.#logger.info("An HTTP request was refused", { status, reason })
     return { kind: "refused", status, error, headers: { ...headers, ...retryAfterOf(error) } }
   }
-}
-
-function resolveAuthenticate(options: GuardOptions, clock: Clock): Authenticate | undefined {
-  const { auth, authenticate } = options
-  if (auth !== undefined && authenticate !== undefined) {
-    throw new TypeError("Give either auth or authenticate; auth takes a function too.")
-  }
-  return auth === undefined ? authenticate : createAuthenticate(auth, clock)
 }
 
 /** A request that was answered without a route. */

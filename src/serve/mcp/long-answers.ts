@@ -6,7 +6,7 @@ import { Deadlines } from "../../internal/deadlines.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { isStream, Leaving, type HTTPAnswer, type HTTPStream } from "../exchange.ts"
-import { expired, whenEnded, type EndingCredential } from "../expiry.ts"
+import { credentialEnded, whenEnded, type EndingCredential } from "../expiry.ts"
 import { refuseWith, type Refusal } from "./answers.ts"
 import type { MCPRequest } from "./auth.ts"
 import type { RequestId } from "./sdk.ts"
@@ -122,7 +122,7 @@ export async function untilExpired(
 
 /** Error events for calls whose credential has expired. */
 function failures(ids: readonly RequestId[]): string {
-  const { code, message, mayHaveExecuted } = expired()
+  const { code, message, mayHaveExecuted } = credentialEnded("has expired")
   const error = { code: -32001, message, data: { code, mayHaveExecuted } }
   return ids
     .map((id) => `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, error })}\n\n`)

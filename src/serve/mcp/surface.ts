@@ -3,7 +3,6 @@ import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
-import { unknownTool } from "./tool-errors.ts"
 import { Listing, invalidCursor } from "./listing.ts"
 import type {
   SurfaceCall,
@@ -13,6 +12,7 @@ import type {
   SurfacePage,
   SurfaceResult,
 } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import { resolveSurfaceOptions } from "./options.ts"
 import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
@@ -90,7 +90,9 @@ export class MCPSurface {
     }
     // Also in search mode: a client may have an older list with fewer operations.
     const tool = listing.named(name, call.identity)
-    if (tool === undefined) return Promise.reject(unknownTool(name))
+    // The same for a tool that the caller may not use.
+    if (tool === undefined)
+      return Promise.reject(new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`))
     return runOperation(this.#registry, tool, input, call, this.#options)
   }
 

@@ -15,8 +15,9 @@ type Result = Authenticated | null | undefined
  * Answers synchronously when an API key decides. Throws a `TypeError` for invalid options.
  */
 export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticate {
+  const fail = (path: string, message: string): Error => new TypeError(`${path} ${message}`)
   // Again, for hubs: their values come from references in files.
-  checkOption({ path: "auth", isOpen: true, fail: invalid }, { members: AUTH_OPTIONS }, auth)
+  checkOption({ path: "auth", isOpen: true, fail }, { members: AUTH_OPTIONS }, auth)
   const { apiKeys, jwt, authenticate, anonymous = false } = auth
   if (apiKeys === undefined && jwt === undefined && authenticate === undefined) {
     throw new TypeError("auth must have at least one of apiKeys, jwt and authenticate.")
@@ -43,10 +44,6 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
     }
     return authenticate?.(request)
   }
-}
-
-function invalid(path: string, message: string): TypeError {
-  return new TypeError(`${path} ${message}`)
 }
 
 /** Verifies a token. A token that is not accepted may be known to `authenticate`; an outage decides alone. */
