@@ -96,7 +96,7 @@ export function toVerdict(result: unknown, clock: Clock): Verdict {
 }
 
 /** Whether a value is an identity. */
-export function isIdentity(value: unknown): value is Identity {
+function isIdentity(value: unknown): value is Identity {
   if (!isObject(value)) return false
   const { id, scopes } = value as Partial<Identity>
   if (typeof id !== "string" || id === "" || !Array.isArray(scopes)) return false
