@@ -75,3 +75,38 @@ export interface MCPHiddenText {
 
 /** The protocol version of the modern era. */
 export const MODERN_VERSION = "2026-07-28"
+
+/** Log levels of MCP, least important first. */
+export const LOG_LEVELS = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** In `_meta` of a modern request: the level from which its sender wants log messages. */
+export const LOG_LEVEL_META = "io.modelcontextprotocol/logLevel"
+
+/** Whether a value is an MCP log level. */
+export function isLogLevel(value: unknown): value is LogLevel {
+  return LOG_LEVELS.includes(value as LogLevel)
+}
+
+const TRACE_KEYS = ["traceparent", "tracestate", "baggage"] as const
+
+/** The trace context in the metadata of a call, which is passed on. */
+export function traceOf(metadata: JsonObject | undefined): JsonObject | undefined {
+  if (metadata === undefined) return undefined
+  let trace: Record<string, unknown> | undefined
+  for (const key of TRACE_KEYS) {
+    const value = Object.hasOwn(metadata, key) ? metadata[key] : undefined
+    if (typeof value === "string" && value !== "") (trace ??= {})[key] = value
+  }
+  return trace
+}

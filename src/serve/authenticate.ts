@@ -48,13 +48,20 @@ export type Verdict =
 /** Codes of errors that are not about the credential. */
 const OUTAGES: readonly string[] = ["RATE_LIMITED", "UNAVAILABLE", "OVERLOADED"]
 
-/** Runs `authenticate`; synchronously when it answers synchronously. Never throws or rejects. */
+/** A caller without an identity. */
+export const ANONYMOUS: Verdict & KnownCaller = { isKnown: true, identity: undefined }
+
+/**
+ * Runs `authenticate`; synchronously when it answers synchronously. Without it every caller is anonymous. Never throws
+ * or rejects.
+ */
 export function runAuthenticate(
-  authenticate: Authenticate,
+  authenticate: Authenticate | undefined,
   request: UpgradeRequestLike,
-  timeout: number,
+  timeout: number = 10_000,
   clock: Clock,
 ): Verdict | Promise<Verdict> {
+  if (authenticate === undefined) return ANONYMOUS
   try {
     const result = authenticate(request)
     if (!isThenable(result)) return toVerdict(result, clock)
@@ -72,7 +79,7 @@ export function runAuthenticate(
 
 /** Converts a result of `authenticate` to a verdict. */
 export function toVerdict(result: unknown, clock: Clock): Verdict {
-  if (result === null) return { isKnown: true, identity: undefined }
+  if (result === null) return ANONYMOUS
   if (result === undefined) return unknown("no identity was found")
   if (!isIdentity(result)) {
     return unknown("authenticate must return an identity { id, scopes }, null or undefined")
@@ -89,7 +96,7 @@ export function toVerdict(result: unknown, clock: Clock): Verdict {
 }
 
 /** Whether a value is an identity. */
-export function isIdentity(value: unknown): value is Identity {
+function isIdentity(value: unknown): value is Identity {
   if (!isObject(value)) return false
   const { id, scopes } = value as Partial<Identity>
   if (typeof id !== "string" || id === "" || !Array.isArray(scopes)) return false

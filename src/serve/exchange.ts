@@ -6,6 +6,9 @@ import type { Authenticated } from "./authenticate.ts"
 import type { RequestSlot } from "./read-body.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
+/** Headers by their lower-case names. */
+export type HTTPHeaders = Readonly<Record<string, string>>
+
 /** A request, independent of the server that received it. */
 export interface HTTPIncoming {
   /** Upper-case. */
@@ -55,7 +58,7 @@ export interface HTTPCaller {
 export interface HTTPAnswer {
   readonly status: number
   /** Lower-case names; cookies of `set-cookie` are separated by a line feed. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: HTTPHeaders
   readonly body?: string | Uint8Array | HTTPStream | undefined
 }
 
@@ -87,7 +90,7 @@ export interface Refused {
   readonly kind: "refused"
   readonly status: number
   readonly error: CallError
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: HTTPHeaders
 }
 
 export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {

@@ -29,8 +29,8 @@ export function whenEnded(
   clock: Clock,
   act: (error: CallError) => void,
 ): () => void {
-  const stop = whenExpired(credential.expiresAt, clock, () => act(expired()))
-  const forget = credential.onRevoked?.(() => act(revoked()))
+  const stop = whenExpired(credential.expiresAt, clock, () => act(credentialEnded("has expired")))
+  const forget = credential.onRevoked?.(() => act(credentialEnded("was revoked")))
   return () => {
     stop()
     forget?.()
@@ -43,13 +43,8 @@ export interface EndingCredential {
   readonly onRevoked?: ((listener: () => void) => () => void) | undefined
 }
 
-function revoked(): CallError {
-  const message = "The credential was revoked. Come back with a new one."
-  return refusal("UNAUTHENTICATED", message, { mayHaveExecuted: true })
-}
-
-/** The error for running calls and streams whose credential has expired. */
-export function expired(): CallError {
-  const message = "The credential has expired. Come back with a new one."
+/** The error for running calls and streams whose credential has ended. */
+export function credentialEnded(how: "has expired" | "was revoked"): CallError {
+  const message = `The credential ${how}. Come back with a new one.`
   return refusal("UNAUTHENTICATED", message, { mayHaveExecuted: true })
 }

@@ -1,6 +1,8 @@
+import { allows, requirementOf, type AccessRequirement } from "../core/access.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
-import type { OperationSpec } from "../core/types.ts"
+import { perObject } from "../internal/per-object.ts"
+import type { Identity, OperationSpec } from "../core/types.ts"
 
 /** Which operations are exposed, and how large sets are presented. */
 export interface ExposeOptions {
@@ -51,3 +53,16 @@ function matcher(rule: ExposeRule): (spec: OperationSpec) => boolean {
   const ids = new Set(rule)
   return ({ namespace, name }) => ids.has(`${namespace}.${name}`) || ids.has(`${namespace}.*`)
 }
+
+/** Whether a caller may see an operation. */
+export function maySee(spec: OperationSpec, identity: Identity | undefined): boolean {
+  return allows(requirementToSee(spec), identity, undefined)
+}
+
+/** What a caller needs to see an operation: if access depends on the input, permission for any resource of the type. */
+export const requirementToSee: (spec: OperationSpec) => AccessRequirement | undefined = perObject(
+  ({ accessControl }) => {
+    const requirement = requirementOf(accessControl)
+    return requirement && { ...requirement, resourceId: undefined }
+  },
+)

@@ -13,9 +13,10 @@ export class WebIncoming implements HTTPIncoming {
   readonly like: UpgradeRequestLike
   readonly identity: Authenticated | null | undefined
   readonly leaving: Leaving = new Leaving()
+  /** The request id, if the client sent one or it was created. */
+  knownId: string | undefined = undefined
   slot: RequestSlot | undefined = undefined
   readonly #request: Request
-  #requestId: string | undefined
 
   constructor(request: Request, identity: Authenticated | null | undefined, paths?: MountPaths) {
     const { pathname, search, host } = new URL(request.url)
@@ -25,7 +26,7 @@ export class WebIncoming implements HTTPIncoming {
     this.query = search.slice(1)
     this.identity = identity
     const requestId = this.header("request-id")
-    if (requestId !== undefined) this.#requestId = requestIdFor(requestId)
+    if (requestId !== undefined) this.knownId = requestIdFor(requestId)
     this.like = {
       url: `${pathname}${search}`,
       // Some platforms use the host header for the URL, and remove it from the headers.
@@ -37,12 +38,7 @@ export class WebIncoming implements HTTPIncoming {
   }
 
   get requestId(): string {
-    return (this.#requestId ??= requestIdFor(undefined))
-  }
-
-  /** The request id, if the client sent one or it was created. */
-  get knownId(): string | undefined {
-    return this.#requestId
+    return (this.knownId ??= requestIdFor(undefined))
   }
 
   header(name: string): string | undefined {

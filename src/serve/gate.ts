@@ -1,9 +1,15 @@
+import type { HTTPHeaders } from "./exchange.ts"
 import { retryAfterOf, statusOf } from "../core/problem.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 import type { Accounts } from "./accounts.ts"
-import { runAuthenticate, type Authenticate, type KnownCaller } from "./authenticate.ts"
+import {
+  runAuthenticate,
+  type Authenticate,
+  type KnownCaller,
+  type Verdict,
+} from "./authenticate.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
 import type { UpgradeRefusal, UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
 
@@ -16,12 +22,7 @@ export interface GateOptions extends UpgradeRules {
 }
 
 /** The callback of `ws` that takes the decision. */
-type Decide = (
-  isAllowed: boolean,
-  status?: number,
-  message?: string,
-  headers?: Readonly<Record<string, string>>,
-) => void
+type Decide = (isAllowed: boolean, status?: number, message?: string, headers?: HTTPHeaders) => void
 
 /** Decides which upgrades become connections, and authenticates them. */
 export class Gate {
@@ -59,16 +60,16 @@ export class Gate {
   readonly verify = (info: { readonly req: UpgradeRequestLike }, decide: Decide): void => {
     const { req: request } = info
     const refused = this.#refuse(request)
-    if (refused !== undefined) {
-      this.#reject(refused, decide)
-      return
-    }
-    if (this.#options.authenticate === undefined) {
-      this.#admit(request, ANONYMOUS, decide)
-      return
-    }
+    if (refused !== undefined) return this.#reject(refused, decide)
+    const { authenticate, authenticateTimeout } = this.#options
+    const verdict = runAuthenticate(authenticate, request, authenticateTimeout, this.#clock)
+    if (!(verdict instanceof Promise)) return this.#decide(request, verdict, decide)
+    this.#waiting++
     // Never rejects.
-    void this.#authenticate(request, this.#options.authenticate, decide)
+    void verdict.then((settled) => {
+      this.#waiting--
+      this.#decide(request, settled, decide)
+    })
   }
 
   #refuse(request: UpgradeRequestLike): UpgradeRefusal | undefined {
@@ -84,15 +85,7 @@ export class Gate {
     return checkUpgrade(request, this.#options)
   }
 
-  async #authenticate(
-    request: UpgradeRequestLike,
-    authenticate: Authenticate,
-    decide: Decide,
-  ): Promise<void> {
-    this.#waiting++
-    const { authenticateTimeout = 10_000 } = this.#options
-    const verdict = await runAuthenticate(authenticate, request, authenticateTimeout, this.#clock)
-    this.#waiting--
+  #decide(request: UpgradeRequestLike, verdict: Verdict, decide: Decide): void {
     if (this.isClosed) this.#reject(CLOSING, decide)
     else if (verdict.isKnown) this.#admit(request, verdict, decide)
     else {
@@ -123,7 +116,6 @@ export class Gate {
   }
 }
 
-const ANONYMOUS: KnownCaller = { identity: undefined }
 const CLOSING: UpgradeRefusal = { status: 503, reason: "the server is closing" }
 
 /** Chooses the subprotocol. Never the one that carries a token: it would be sent back. */

@@ -1,8 +1,6 @@
 import type { OptionsSchema } from "../../internal/options.ts"
 import { checkUpgrade, type UpgradeRequestLike, type UpgradeRules } from "../upgrade.ts"
-import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
-
-type Headers = Readonly<Record<string, string>>
+import type { HTTPAnswer, HTTPIncoming, HTTPHeaders } from "../exchange.ts"
 
 /** Origins whose pages may call the API. Default: none. */
 export interface CorsOptions {
@@ -31,7 +29,7 @@ const REQUEST_HEADERS =
 const EXPOSED =
   "content-disposition, deprecation, link, mcp-session-id, preference-applied, request-id, retry-after, " +
   "sunset, www-authenticate"
-const PREFLIGHT: Headers = {
+const PREFLIGHT: HTTPHeaders = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": REQUEST_HEADERS,
   "access-control-max-age": "600",
@@ -50,12 +48,12 @@ export class Sources {
   /** Pages of every origin may call. */
   readonly #isOpen: boolean
   readonly #isAuthenticated: boolean
-  readonly #anonymous: Headers
-  readonly #personal: Headers
+  readonly #anonymous: HTTPHeaders
+  readonly #personal: HTTPHeaders
   // Cached from the last request: the next one is nearly always the same.
   #lastHost: string | readonly string[] | undefined
   #lastAddress: string | undefined
-  readonly #perOrigin = new Map<string, Headers>()
+  readonly #perOrigin = new Map<string, HTTPHeaders>()
 
   /** Throws a `TypeError` for invalid options. */
   constructor(
@@ -75,8 +73,8 @@ export class Sources {
     }
   }
 
-  /** Headers of the response to a request. */
-  headersFor(incoming: HTTPIncoming): Headers {
+  /** HTTPHeaders of the response to a request. */
+  headersFor(incoming: HTTPIncoming): HTTPHeaders {
     if (this.#perOrigin.size > 0) {
       const headers = this.#perOrigin.get(incoming.header("origin") ?? "")
       if (headers !== undefined) return headers
@@ -124,7 +122,7 @@ function isNavigation({ method, like: { headers } }: HTTPIncoming): boolean {
   return headers["sec-fetch-mode"] === "navigate" && (method === "GET" || method === "HEAD")
 }
 
-function baseHeaders(vary: readonly string[], cors: Headers): Headers {
+function baseHeaders(vary: readonly string[], cors: HTTPHeaders): HTTPHeaders {
   return Object.freeze({
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -134,8 +132,8 @@ function baseHeaders(vary: readonly string[], cors: Headers): Headers {
   })
 }
 
-/** Headers that let a page of an origin read a response. */
-function corsHeaders(origin: string, credentials = false): Headers {
+/** HTTPHeaders that let a page of an origin read a response. */
+function corsHeaders(origin: string, credentials = false): HTTPHeaders {
   return {
     "access-control-allow-origin": origin,
     ...(credentials ? { "access-control-allow-credentials": "true" } : {}),

@@ -6,35 +6,36 @@ import { isCallError } from "../../core/errors.ts"
 import { mapError } from "../../core/map-error.ts"
 import { problemOf, retryAfterOf, type HTTPProblem } from "../../core/problem.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { parseMediaType } from "../../http-client/media-type.ts"
+import { contentDisposition, fileNameOf } from "../../internal/file-names.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { isFileLike, type FileLike } from "../../schema/files.ts"
 import { fileFieldsOf } from "../../schema/file-fields.ts"
-import type { HTTPAnswer, HTTPStream } from "../exchange.ts"
+import type { HTTPAnswer, HTTPHeaders, HTTPSink, HTTPStream } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
-import { fileAnswer } from "./files/download.ts"
+import type { EventStream } from "./sse.ts"
 
-type Headers = Readonly<Record<string, string>>
-
-/** Headers of every answer. The policy keeps what a browser shows from running scripts in this origin. */
-export const COMMON_HEADERS: Headers = {
+/** HTTPHeaders of every answer. The policy keeps what a browser shows from running scripts in this origin. */
+export const COMMON_HEADERS: HTTPHeaders = {
   "cache-control": "no-store",
   "content-security-policy": "sandbox; default-src 'none'",
   "x-content-type-options": "nosniff",
 }
 
-const JSON_HEADERS: Headers = { "content-type": "application/json", ...COMMON_HEADERS }
-const STREAM_HEADERS: Headers = {
+const JSON_HEADERS: HTTPHeaders = { "content-type": "application/json", ...COMMON_HEADERS }
+const STREAM_HEADERS: HTTPHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
   ...COMMON_HEADERS,
   // Buffering proxies would hold events back.
   "x-accel-buffering": "no",
 }
-const LINES_HEADERS: Headers = { ...STREAM_HEADERS, "content-type": "application/x-ndjson" }
+const LINES_HEADERS: HTTPHeaders = { ...STREAM_HEADERS, "content-type": "application/x-ndjson" }
 
 /** A 204. */
 const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
 
 /** A 200 with JSON text. */
-export function jsonAnswer(text: string, extra?: Headers): HTTPAnswer {
+export function jsonAnswer(text: string, extra?: HTTPHeaders): HTTPAnswer {
   const headers = extra === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...extra }
   return { status: 200, headers, body: text }
 }
@@ -50,7 +51,7 @@ export function linesAnswer(body: HTTPStream): HTTPAnswer {
 }
 
 /** Adds headers to an answer; `vary` is extended. */
-export function withHeaders(answer: HTTPAnswer, extra: Headers): HTTPAnswer {
+export function withHeaders(answer: HTTPAnswer, extra: HTTPHeaders): HTTPAnswer {
   const { status, headers, body } = answer
   if (headers !== JSON_HEADERS) return { status, headers: merged(headers, extra), body }
   // Cached: nearly every answer has the same few combinations.
@@ -59,9 +60,9 @@ export function withHeaders(answer: HTTPAnswer, extra: Headers): HTTPAnswer {
   return { status, headers: cached, body }
 }
 
-const usual = new WeakMap<Headers, Headers>()
+const usual = new WeakMap<HTTPHeaders, HTTPHeaders>()
 
-function merged(own: Headers, extra: Headers): Headers {
+function merged(own: HTTPHeaders, extra: HTTPHeaders): HTTPHeaders {
   const headers: Record<string, string> = { ...own }
   for (const name in extra) {
     const value = extra[name] as string
@@ -73,7 +74,7 @@ function merged(own: Headers, extra: Headers): Headers {
 
 /** Adds a callback for the end of an answer's stream. */
 export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
-  const body = answer.body as HTTPStream & Partial<Pick<Endable, "whenOver">>
+  const body = answer.body as HTTPStream & Partial<Pick<EventStream, "whenOver">>
   if (body.whenOver !== undefined) {
     body.whenOver(over)
     return answer
@@ -91,11 +92,6 @@ export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
       },
     },
   }
-}
-
-/** A stream that notifies of its end. */
-export interface Endable {
-  whenOver(listener: () => void): void
 }
 
 /** An envelope as JSON. */
@@ -148,7 +144,7 @@ export function dataAnswer(
   { logger }: { readonly logger: Logger },
   envelope: ResponseEnvelope,
   { outputSchema }: OperationSpec,
-  headers?: Headers,
+  headers?: HTTPHeaders,
 ): HTTPAnswer {
   if (typeof envelope.data === "object") {
     const mediaType = fileFieldsOf(outputSchema)?.whole?.mediaType
@@ -185,5 +181,83 @@ export function problemAnswer(
       ...(thrown instanceof HTTPRefusal && thrown.headers),
     },
     body: JSON.stringify(problem),
+  }
+}
+
+/** Types that browsers show without running anything; all others are saved, as is PDF, which a sandbox blocks. */
+const SHOWN =
+  /^(?:(?:audio|video)\/[\w.+-]+|image\/(?:png|jpeg|gif|webp|avif|bmp)|text\/(?:plain|csv)|application\/json)$/
+
+const UNKNOWN = { essence: "application/octet-stream", parameters: new Map<string, string>() }
+
+/** The answer with a result that is a file or bytes; `undefined` for other results. */
+function fileAnswer(
+  { data, meta }: ResponseEnvelope,
+  mediaType: string | undefined,
+  logger: Logger,
+  extra: HTTPHeaders,
+): HTTPAnswer | undefined {
+  const isFile = isFileLike(data)
+  const bytes = bytesOf(data)
+  if (!isFile && bytes === undefined) return undefined
+  const own = isFile ? data.type : ""
+  const sent = meta.source === "http" ? meta.contentType : undefined
+  const name = isFile
+    ? data.name
+    : meta.source === "http"
+      ? fileNameOf(meta.headers["content-disposition"])
+      : undefined
+  const headers = { ...extra, ...fileHeaders(own || sent || mediaType, name) }
+  if (bytes !== undefined) return { status: 200, headers, body: bytes }
+  const file = data as FileLike
+  const { size } = file
+  const length = size === undefined ? undefined : { "content-length": String(size) }
+  return {
+    status: 200,
+    headers: { ...headers, ...length },
+    body: { run: (sink) => sendFile(file, logger, sink) },
+  }
+}
+
+function bytesOf(data: unknown): Uint8Array | undefined {
+  if (data instanceof Uint8Array) return data
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : undefined
+}
+
+function fileHeaders(type: string | undefined, name: string | undefined): Record<string, string> {
+  const { essence, parameters } = parseMediaType((type ?? "").slice(0, 255)) ?? UNKNOWN
+  const charset = parameters.get("charset") ?? ""
+  return {
+    // Written anew: browsers take the last of several types in the text that was sent.
+    "content-type": /^[\w.:+-]+$/.test(charset) ? `${essence}; charset=${charset}` : essence,
+    "content-disposition": contentDisposition(SHOWN.test(essence) ? "inline" : "attachment", name),
+  }
+}
+
+/** Sends a file as the body of an answer: a chunk is read when the connection has room for it. */
+async function sendFile(file: FileLike, logger: Logger, sink: HTTPSink): Promise<void> {
+  const { size } = file
+  let left = size ?? Number.POSITIVE_INFINITY
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  const stop = sink.onGone(() => void reader?.cancel().catch(() => undefined))
+  try {
+    reader = file.stream().getReader()
+    while (!sink.isGone) {
+      const { done, value } = await reader.read()
+      if (done) break
+      left -= value.byteLength
+      if (left < 0) throw new TypeError(`The file is longer than its size of ${size} bytes.`)
+      if (!sink.write(value)) await sink.drained()
+    }
+    if (left > 0 && size !== undefined && !sink.isGone) {
+      throw new TypeError(`The file is shorter than its size of ${size} bytes.`)
+    }
+  } catch (error) {
+    // The status has been sent: only a broken connection tells that something is missing.
+    logger.error("A file could not be sent to its end", { error })
+    sink.cut?.()
+  } finally {
+    stop()
+    reader?.cancel().catch(() => undefined)
   }
 }

@@ -25,7 +25,9 @@ export function batchRoute(context: HTTPContext): Route {
 
 async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller } = request
-  const items = itemsOf(await context.readJSON(incoming), context.options.maxBatch)
+  const { maxBodyBytes, maxBatch } = context.options
+  const body = context.parseBody(await incoming.readBody(maxBodyBytes))
+  const items = itemsOf(body, maxBatch)
   // The request itself paid for the first call.
   const unpaid = caller.charge(items.length - 1)
   if (unpaid !== undefined) throw unpaid
@@ -117,6 +119,7 @@ async function resultOf(
 ): Promise<string> {
   const key = getOwn(fields, "key")
   const id = getOwn(fields, "id")
+  const spec = typeof id === "string" ? context.find(id) : undefined
   const shown =
     typeof key === "string" || typeof key === "number" ? `"key":${JSON.stringify(key)},` : ""
   try {
@@ -124,18 +127,17 @@ async function resultOf(
       throw refusal("VALIDATION_ERROR", `A call of a batch needs an "id" such as "task.create".`)
     }
     if (key !== undefined && shown === "") throw badField("key", "a string or a number")
-    if (context.find(id)?.type === "subscription") throw notInBatch(id)
+    if (spec?.type === "subscription") throw notInBatch(id)
     const terms = itemTerms(fields, ({ progress, total, message }) => {
       report?.(`{${shown}"progress":${JSON.stringify({ progress, total, message })}}`)
     })
     const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
-    const spec = context.require(id, request.caller)
+    if (spec === undefined) throw context.missing(id, request.caller)
     const decoded = decodeFiles(spec.inputSchema, input)
     const envelope = await context.execute(id, spec, decoded, request, terms)
     const text = await encodeFiles(() => envelopeText(envelope))
     return `{${shown}"ok":true,"envelope":${text}}`
   } catch (error) {
-    const spec = typeof id === "string" ? context.find(id) : undefined
     return `{${shown}"ok":false,"problem":${context.problemText(error, request, spec)}}`
   }
 }

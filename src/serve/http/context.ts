@@ -29,18 +29,18 @@ export interface Route {
 
 export type Routes = readonly Route[]
 
-/** Options of an `HTTPRefusal`. */
-export interface HTTPRefusalOptions extends CallErrorOptions {
-  readonly headers?: Readonly<Record<string, string>> | undefined
-}
-
 /** A `CallError` about the request itself, with its own status. */
 export class HTTPRefusal extends CallError {
   readonly status: number
   /** Headers of the answer; lower-case names. */
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, code: string, message: string, options: HTTPRefusalOptions = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: CallErrorOptions & Partial<Pick<HTTPRefusal, "headers">> = {},
+  ) {
     super(code, message, { mayHaveExecuted: false, ...options })
     this.status = status
     this.headers = options.headers ?? {}
@@ -69,10 +69,10 @@ export interface RestOptions {
 }
 
 /** Options with defaults filled in. */
-export interface ResolvedHTTPOptions {
+export interface ResolvedHTTPOptions extends ErrorReporting {
   readonly title: string
   readonly version: string
-  readonly description: string | undefined
+  readonly description?: string | undefined
   /** `""`, or a path with a leading slash and no trailing one. */
   readonly basePath: string
   readonly gateway: boolean
@@ -81,15 +81,14 @@ export interface ResolvedHTTPOptions {
   readonly isExposed: (spec: OperationSpec) => boolean
   /** Operations other than internal ones may be hidden. */
   readonly isFiltered?: boolean | undefined
-  readonly auth: AuthOptions | undefined
-  readonly authenticate: Authenticate | undefined
+  readonly auth?: AuthOptions | undefined
+  readonly authenticate?: Authenticate | undefined
   readonly maxBodyBytes: number
   readonly maxUploadBytes: number
   readonly maxBatch: number
   readonly maxDepth: number
   readonly sse: ResolvedSSEOptions
-  readonly timeout: number | undefined
-  readonly reporting: ErrorReporting
+  readonly timeout?: number | undefined
 }
 
 /** Options of server-sent events with defaults filled in. */

@@ -4,6 +4,7 @@ import type { Identity } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import { maySee } from "../expose.ts"
 import { documentSteps } from "./openapi/document.ts"
 import type { DocumentSecurity, Steps } from "./openapi/model.ts"
 import { badRequest, type Routes } from "./context.ts"
@@ -24,7 +25,7 @@ const SLICE = 8
 export function createDocuments(context: HTTPContext, stops: (() => void)[]): Routes {
   const { rest } = context.options
   if (rest === undefined) return []
-  const documents = new Map<string, Promise<DocumentText>>()
+  const documents = new Map<string, KeptDocument>()
   let access: AccessKeys | undefined
   const forget = (): void => {
     documents.clear()
@@ -40,15 +41,19 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
         const { mountPath } = incoming
         access ??= accessKeys(context)
         const key = `${openapi} ${mountPath ?? "."} ${viewOf(context, caller, access)}`
-        let building = documents.get(key)
-        if (building === undefined) {
+        let document = documents.get(key)
+        if (document === undefined) {
           const place = { openapi, mountPath, restPath: rest.path }
-          building = inSlices(textSteps(context, caller.identity, place))
-          documents.set(key, building)
+          const text = inSlices(textSteps(context, caller.identity, place))
+          const latest: KeptDocument = { text, length: undefined }
+          documents.set(key, (document = latest))
           // A failure is answered to everyone who waits, and tried again by the next.
-          building.then(({ length }) => makeRoom(documents, key, length), forget)
+          text.then(({ length }) => {
+            latest.length = length
+            makeRoom(documents, latest)
+          }, forget)
         }
-        return answerOf(await building)
+        return answerOf(await document.text)
       },
     },
   ]
@@ -58,6 +63,12 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
 interface DocumentText {
   readonly pieces: readonly string[]
   readonly length: number
+}
+
+/** A document that is being built, or was; its length is known then. */
+interface KeptDocument {
+  readonly text: Promise<DocumentText>
+  length: number | undefined
 }
 
 interface DocumentPlace {
@@ -159,24 +170,15 @@ function answerOf({ pieces }: DocumentText): HTTPAnswer {
   }
 }
 
-const lengths = new WeakMap<Promise<DocumentText>, number>()
-
 /** Drops the oldest finished documents until those that are kept are few and short enough together. */
-function makeRoom(
-  documents: Map<string, Promise<DocumentText>>,
-  latest: string,
-  length: number,
-): void {
-  const built = documents.get(latest)
-  if (built !== undefined) lengths.set(built, length)
+function makeRoom(documents: Map<string, KeptDocument>, latest: KeptDocument): void {
   let total = 0
-  for (const document of documents.values()) total += lengths.get(document) ?? 0
+  for (const { length = 0 } of documents.values()) total += length
   for (const [key, document] of documents) {
     if (total <= MAX_CACHED && documents.size <= MAX_VIEWS) return
-    const size = lengths.get(document)
-    if (size === undefined || key === latest) continue
+    if (document.length === undefined || document === latest) continue
     documents.delete(key)
-    total -= size
+    total -= document.length
   }
 }
 
@@ -218,7 +220,6 @@ function viewOf(
     return JSON.stringify([...own].toSorted())
   }
   let view = ""
-  for (const spec of context.registry.getAllSpecs())
-    view += context.maySee(spec, caller) ? "1" : "0"
+  for (const spec of context.registry.getAllSpecs()) view += maySee(spec, identity) ? "1" : "0"
   return view
 }

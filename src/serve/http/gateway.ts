@@ -3,6 +3,7 @@ import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { isFileLike } from "../../schema/files.ts"
+import { perObject } from "../../internal/per-object.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
@@ -11,13 +12,12 @@ import { answerOperation, withDeprecation } from "./deprecation.ts"
 import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
 import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
-import { checkAcceptsEvents } from "./call-options.ts"
+import { maySee } from "../expose.ts"
+import { checkAcceptsEvents } from "./call-sink.ts"
 import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
-
-const descriptions = new WeakMap<OperationSpec, string>()
 
 const PREFERENCE = { "preference-applied": "return=data" }
 const FILE_PREFERENCE = { "preference-applied": "return=file" }
@@ -55,7 +55,7 @@ function describeOrStream(
   const [id = ""] = params
   const spec = context.require(id, caller)
   // The same error as for a call that is not permitted.
-  if (!context.maySee(spec, caller)) {
+  if (!maySee(spec, caller.identity)) {
     throw denial(requirementOf(spec.accessControl), caller.identity, id)
   }
   const accept = incoming.header("accept")
@@ -138,21 +138,16 @@ async function description(
 }
 
 /** A spec as JSON: its input, output and errors, without implementation details. */
-function describeOperation(spec: OperationSpec): string {
-  let text = descriptions.get(spec)
-  if (text === undefined) {
-    const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
-    const { visibility: _, deprecation: _caller, ...fields } = specFields(spec)
-    text = JSON.stringify({
-      id: `${namespace}.${name}`,
-      namespace,
-      name,
-      ...fields,
-      inputSchema: plainSchema(inputSchema),
-      outputSchema: plainSchema(outputSchema),
-      errorSchemas: errorSchemas?.map((one) => ({ ...one, schema: plainSchema(one.schema) })),
-    })
-    descriptions.set(spec, text)
-  }
-  return text
-}
+const describeOperation = perObject((spec: OperationSpec): string => {
+  const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
+  const { visibility: _, deprecation: _caller, ...fields } = specFields(spec)
+  return JSON.stringify({
+    id: `${namespace}.${name}`,
+    namespace,
+    name,
+    ...fields,
+    inputSchema: plainSchema(inputSchema),
+    outputSchema: plainSchema(outputSchema),
+    errorSchemas: errorSchemas?.map((one) => ({ ...one, schema: plainSchema(one.schema) })),
+  })
+})

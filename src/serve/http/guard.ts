@@ -3,12 +3,13 @@ import { retryAfterOf, statusOf } from "../../core/problem.ts"
 import { reportMissing } from "../../internal/import-peer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { Accounts, type LimitOptions } from "../accounts.ts"
-import { runAuthenticate, toVerdict } from "../authenticate.ts"
+import type { Identity } from "../../core/types.ts"
+import { Accounts, type Account, type LimitOptions } from "../accounts.ts"
+import type { RequestSlot } from "../read-body.ts"
+import { ANONYMOUS, runAuthenticate, toVerdict } from "../authenticate.ts"
 import type { Authenticate, KnownCaller, Verdict } from "../authenticate.ts"
 import { isLoopback, readCredential, type UpgradeRules } from "../upgrade.ts"
-import { Admitted, type Admission } from "./admission.ts"
-import type { Refused, HTTPIncoming } from "../exchange.ts"
+import type { HTTPAnswer, HTTPCaller, HTTPHeaders, HTTPIncoming, Refused } from "../exchange.ts"
 import { createAuthenticate } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import { loadJose } from "./auth/jwt.ts"
@@ -35,8 +36,6 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   )
 }
 
-const ANONYMOUS: KnownCaller = { identity: undefined }
-
 /** Decides which requests are admitted, and authenticates them. */
 export class Guard {
   /** Loads the optional packages of authentication; rejects with a `MissingPackage`. */
@@ -45,22 +44,26 @@ export class Guard {
   readonly authenticate: Authenticate | undefined
   /** Accounts of callers; WebSocket calls count there, too. */
   readonly accounts: Accounts
-  readonly #timeout: number
+  readonly #timeout: number | undefined
   readonly #sources: Sources
   readonly #clock: Clock
   readonly #logger: Logger
 
   /** Throws a `TypeError` for invalid options. */
   constructor(options: GuardOptions, clock: Clock, logger: Logger) {
-    this.authenticate = resolveAuthenticate(options, clock)
-    if (options.auth?.jwt !== undefined) {
+    const { auth, authenticate } = options
+    if (auth !== undefined && authenticate !== undefined) {
+      throw new TypeError("Give either auth or authenticate; auth takes a function too.")
+    }
+    this.authenticate = auth === undefined ? authenticate : createAuthenticate(auth, clock)
+    if (auth?.jwt !== undefined) {
       this.packagesLoaded = loadJose()
       reportMissing(this.packagesLoaded, (message) => {
         this.isPackageMissing = true
         logger.error(message)
       })
     }
-    this.#timeout = options.authenticateTimeout ?? 10_000
+    this.#timeout = options.authenticateTimeout
     this.#sources = new Sources(options, this.isAuthenticated)
     this.accounts = new Accounts(options, clock)
     this.#clock = clock
@@ -108,21 +111,16 @@ export class Guard {
       return this.#refuse(415, refusal("VALIDATION_ERROR", issue), headers, issue)
     }
     if (mount?.isPublic === true) return this.#enter(incoming, ANONYMOUS, headers)
-    if (incoming.identity !== undefined) {
-      return this.#decide(incoming, toVerdict(incoming.identity, this.#clock), headers)
-    }
-    if (this.authenticate === undefined) return this.#enter(incoming, ANONYMOUS, headers)
-    const verdict = runAuthenticate(this.authenticate, incoming.like, this.#timeout, this.#clock)
+    const verdict =
+      incoming.identity === undefined
+        ? runAuthenticate(this.authenticate, incoming.like, this.#timeout, this.#clock)
+        : toVerdict(incoming.identity, this.#clock)
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#decide(incoming, settled, headers))
       : this.#decide(incoming, verdict, headers)
   }
 
-  #decide(
-    incoming: HTTPIncoming,
-    verdict: Verdict,
-    headers: Readonly<Record<string, string>>,
-  ): Admission {
+  #decide(incoming: HTTPIncoming, verdict: Verdict, headers: HTTPHeaders): Admission {
     if (verdict.isKnown) return this.#enter(incoming, verdict, headers)
     const { reason, outage } = verdict
     if (outage !== undefined) {
@@ -147,11 +145,7 @@ export class Guard {
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
   }
 
-  #enter(
-    incoming: HTTPIncoming,
-    caller: KnownCaller,
-    headers: Readonly<Record<string, string>>,
-  ): Admission {
+  #enter(incoming: HTTPIncoming, caller: KnownCaller, headers: HTTPHeaders): Admission {
     const account = this.accounts.of(caller.identity, incoming.like)
     const error = account.enter()
     if (error !== undefined) return this.#refuse(429, error, headers, error.message)
@@ -160,21 +154,94 @@ export class Guard {
     return admitted
   }
 
-  #refuse(
-    status: number,
-    error: CallError,
-    headers: Readonly<Record<string, string>>,
-    reason: string,
-  ): Refused {
+  #refuse(status: number, error: CallError, headers: HTTPHeaders, reason: string): Refused {
     this.#logger.info("An HTTP request was refused", { status, reason })
     return { kind: "refused", status, error, headers: { ...headers, ...retryAfterOf(error) } }
   }
 }
 
-function resolveAuthenticate(options: GuardOptions, clock: Clock): Authenticate | undefined {
-  const { auth, authenticate } = options
-  if (auth !== undefined && authenticate !== undefined) {
-    throw new TypeError("Give either auth or authenticate; auth takes a function too.")
+/** A request that was answered without a route. */
+export interface Answered {
+  readonly kind: "answered"
+  readonly answer: HTTPAnswer
+}
+
+export type Admission = Admitted | Refused | Answered
+
+/** An admitted request: its caller, and its slots and charges until it is released. */
+export class Admitted implements HTTPCaller, RequestSlot {
+  readonly kind = "admitted"
+  readonly identity: Identity | undefined
+  readonly expiresAt: number | undefined
+  /** Headers to add to any response. */
+  readonly headers: HTTPHeaders
+  readonly #account: Account
+  #slots = 1
+  #isPaused = false
+  /** The request has become a stream. */
+  isStream = false
+
+  constructor({ identity, expiresAt }: KnownCaller, headers: HTTPHeaders, account: Account) {
+    this.identity = identity
+    this.expiresAt = expiresAt
+    this.headers = headers
+    this.#account = account
   }
-  return auth === undefined ? authenticate : createAuthenticate(auth, clock)
+
+  get account(): string {
+    return this.#account.key
+  }
+
+  charge(calls = 1): CallError | undefined {
+    // The request itself has paid for one.
+    return calls > 0 ? this.#account.charge(calls, 1) : undefined
+  }
+
+  onRevoked(listener: () => void): () => void {
+    return this.#account.onRevoked(listener)
+  }
+
+  pause(): void {
+    if (this.#slots !== 1) return
+    this.#slots = 0
+    this.#isPaused = true
+    this.#account.pause()
+  }
+
+  resume(): CallError | undefined {
+    if (!this.#isPaused) return undefined
+    this.#isPaused = false
+    const full = this.#account.resume()
+    if (full === undefined) this.#slots = 1
+    return full
+  }
+
+  takeSlots(most: number): number {
+    if (this.#slots === 0) return 0
+    const taken = this.#account.takeSlots(most)
+    this.#slots += taken
+    return taken
+  }
+
+  openStream(): CallError | undefined {
+    if (this.#slots === 0) return undefined
+    const full = this.#account.openStream()
+    if (full !== undefined) return full
+    this.isStream = true
+    this.#leave()
+    return undefined
+  }
+
+  /** Frees everything when the response is complete. Calling it twice is fine. */
+  release(): void {
+    if (this.isStream) this.#account.closeStream()
+    this.isStream = false
+    if (this.#isPaused) this.#account.giveUp()
+    this.#isPaused = false
+    this.#leave()
+  }
+
+  #leave(): void {
+    for (; this.#slots > 0; this.#slots--) this.#account.leave()
+  }
 }

@@ -1,18 +1,26 @@
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
-import { allows, requirementOf, type AccessRequirement } from "../../core/access.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { deferred, withTimeout } from "../../internal/wait.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../exact-json.ts"
+import { maySee } from "../expose.ts"
 import { whenEnded } from "../expiry.ts"
 import { streamAnswer, problemAnswer, toProblem } from "./answer.ts"
-import { HTTPCall, watchAll, type ItemTerms } from "./call-sink.ts"
-import { inputOrEmpty, lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
+import {
+  HTTPCall,
+  inputOrEmpty,
+  lastNumberOf,
+  streamTermsOf,
+  termsOf,
+  watchAll,
+} from "./call-sink.ts"
+import type { ItemTerms } from "./call-sink.ts"
 import { Heartbeats, EventStream, turn } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 import { badRequest, tooLong, type ResolvedHTTPOptions, type RouteRequest } from "./context.ts"
@@ -37,13 +45,11 @@ export class HTTPContext {
   /** Running calls were ended. */
   #isEnded = false
   readonly #calls = new Set<HTTPCall>()
+  #requests = 0
+  #whenIdle: (() => void) | undefined
   readonly #streams = new Set<EventStream>()
   readonly #heartbeats: Heartbeats
   readonly #failures: Failures
-  readonly #requirements = new WeakMap<
-    OperationSpec,
-    { readonly of: AccessRequirement | undefined }
-  >()
 
   constructor(
     registry: ServedRegistry,
@@ -55,7 +61,7 @@ export class HTTPContext {
     this.options = options
     this.clock = clock
     this.logger = logger
-    this.#failures = new Failures("http", options.reporting, logger)
+    this.#failures = new Failures("http", options, logger)
     this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
   }
 
@@ -75,19 +81,7 @@ export class HTTPContext {
   /** The spec of an operation that a caller may see. */
   findFor(caller: HTTPCaller, id: string): OperationSpec | undefined {
     const spec = this.find(id)
-    return spec !== undefined && this.maySee(spec, caller) ? spec : undefined
-  }
-
-  /** Whether a caller may see an operation. */
-  maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
-    let cached = this.#requirements.get(spec)
-    if (cached === undefined) {
-      const requirement = requirementOf(spec.accessControl)
-      // If access depends on the input, permission for any resource of the type is enough to see the operation.
-      cached = { of: requirement && { ...requirement, resourceId: undefined } }
-      this.#requirements.set(spec, cached)
-    }
-    return allows(cached.of, identity, undefined)
+    return spec !== undefined && maySee(spec, caller.identity) ? spec : undefined
   }
 
   /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
@@ -174,11 +168,13 @@ export class HTTPContext {
   }
 
   /**
-   * Reads the body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
-   * long, 400 when it is not JSON or nested too deeply. The guard has checked its type.
+   * Parses the result of `readBody` as JSON; `undefined` when it is empty. Throws an `HTTPRefusal`: 413 when it is too
+   * long, 400 when it is not JSON or nested too deeply. The guard has checked its type. Integers beyond those that a
+   * number keeps become `BigInt`s for an operation of an OpenAPI document, and are refused for all others.
    */
-  async readJSON(incoming: HTTPIncoming, spec?: OperationSpec): Promise<unknown> {
-    return this.parseBody(await incoming.readBody(this.options.maxBodyBytes), spec)
+  parseBody(text: string | undefined, spec?: OperationSpec): unknown {
+    if (text !== undefined) return this.parseJSON(text, spec)
+    throw tooLong(this.options.maxBodyBytes)
   }
 
   /** Parses other text, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
@@ -200,25 +196,29 @@ export class HTTPContext {
     return JSON.stringify(toProblem(visible, spec, request.incoming.requestId))
   }
 
-  /** Ends all streams; clients may reconnect to another server. */
-  endStreams(): void {
-    for (const stream of this.#streams) stream.end(closing(true))
+  /** Counts a request as running until `endRequest`. */
+  beginRequest(): void {
+    this.#requests++
   }
 
-  /** Ends all running calls. */
-  endCalls(): void {
+  endRequest(): void {
+    if (--this.#requests === 0) this.#whenIdle?.()
+  }
+
+  /** Ends all streams, waits for running requests up to a timeout, then ends their calls. */
+  async drain(timeoutMs: number): Promise<void> {
+    // Clients may reconnect to another server.
+    for (const stream of this.#streams) stream.end(closing(true))
+    if (this.#requests > 0) {
+      const { promise, resolve } = deferred()
+      this.#whenIdle = resolve
+      await withTimeout(promise, timeoutMs, () => undefined, { clock: this.clock })
+    }
     this.#isEnded = true
     watchAll()
     for (const call of this.#calls) call.end()
-  }
-
-  /**
-   * The second half of `readJSON`: parses the result of `readBody`. Integers beyond those that a number keeps become
-   * `BigInt`s for an operation of an OpenAPI document, and are refused for all others.
-   */
-  parseBody(text: string | undefined, spec?: OperationSpec): unknown {
-    if (text !== undefined) return this.parseJSON(text, spec)
-    throw tooLong(this.options.maxBodyBytes)
+    // Requests that were just ended have one turn to answer.
+    if (this.#requests > 0) await turn()
   }
 
   #visible(error: unknown, { incoming, caller }: CallRequest, spec?: OperationSpec): CallError {

@@ -5,6 +5,7 @@ import type { OperationSpec, OperationType } from "../../core/types.ts"
 import { parseQuery } from "./query-input.ts"
 import type { HTTPContext } from "./http-context.ts"
 import type { HTTPCaller } from "../exchange.ts"
+import { maySee } from "../expose.ts"
 import { indexInSlices } from "../search-index.ts"
 
 /** An entry in the list of operations. */
@@ -40,7 +41,7 @@ export async function listOperations(
   if (query !== undefined) return byRank(await searchFor(context, caller, query, asked), asked)
   return byId(context, asked, (spec) => {
     if (namespace !== undefined && spec.namespace !== namespace) return false
-    return (type === undefined || spec.type === type) && context.maySee(spec, caller)
+    return (type === undefined || spec.type === type) && maySee(spec, caller.identity)
   })
 }
 
@@ -139,16 +140,7 @@ async function searchFor(
 
 function entryOf(spec: OperationSpec): OperationEntry {
   const { namespace, name, type, title, description, tags, deprecated } = spec
-  return {
-    id: `${namespace}.${name}`,
-    namespace,
-    name,
-    type,
-    ...(title !== undefined && { title }),
-    description,
-    ...(tags !== undefined && { tags }),
-    ...(deprecated !== undefined && { deprecated }),
-  }
+  return { id: `${namespace}.${name}`, namespace, name, type, title, description, tags, deprecated }
 }
 
 function wrongCursor(): Error {
@@ -174,7 +166,7 @@ export function sortedIds(registry: ServedRegistry): readonly string[] {
     sorted.set(registry, fresh)
     cached = fresh
   }
-  cached.ids ??= callableIds(registry).sort(order)
+  cached.ids ??= callableIds(registry).toSorted()
   return cached.ids
 }
 
@@ -185,10 +177,6 @@ function callableIds(registry: ServedRegistry): string[] {
     .list()
     .filter(({ handler }) => handler !== undefined)
     .map(({ namespace, name }) => `${namespace}.${name}`)
-}
-
-function order(left: string, right: string): number {
-  return left < right ? -1 : Number(left > right)
 }
 
 /** The index of the first id after this one. */

@@ -143,29 +143,20 @@ export function resolveHTTPOptions(
   options: HTTPServerOptions,
   logger?: Logger,
 ): ResolvedHTTPOptions {
-  const { gateway = true, rest = true, sse = {}, auth, authenticate, timeout } = options
+  const { title = "Operations", version = "1.0.0", basePath = "", gateway = true } = options
+  const { rest = true, sse = {}, maxBatch = 100, maxDepth = 64 } = options
   const { maxBodyBytes = 1024 * 1024, maxUploadBytes = maxBodyBytes } = options
   const restPath = typeof rest === "object" ? rest.path : "/api"
   return {
-    title: options.title ?? "Operations",
-    version: options.version ?? "1.0.0",
-    description: options.description,
-    basePath: normalizePath("basePath", options.basePath ?? ""),
-    gateway,
+    ...options,
+    ...{ title, version, gateway, maxBodyBytes, maxUploadBytes, maxBatch, maxDepth },
+    basePath: normalizePath("basePath", basePath),
     rest: rest === false ? undefined : { path: normalizePath("rest.path", restPath) },
     isExposed: exposure(options.expose ?? {}, logger),
     isFiltered: options.expose !== undefined,
-    auth,
-    authenticate,
-    maxBodyBytes,
-    maxUploadBytes,
-    maxBatch: options.maxBatch ?? 100,
-    maxDepth: options.maxDepth ?? 64,
     sse: {
       heartbeatMs: sse.heartbeatMs ?? 15_000,
       maxBufferBytes: sse.maxBufferBytes ?? 64 * 1024,
     },
-    timeout,
-    reporting: { errors: options.errors, onError: options.onError },
   }
 }

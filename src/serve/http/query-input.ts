@@ -1,4 +1,5 @@
 import { refusal } from "../../core/errors.ts"
+import { perObject } from "../../internal/per-object.ts"
 import { jsonType, setOwn, type JsonSchema } from "../../schema/json.ts"
 import { SchemaView, viewOf } from "../../schema/read/view.ts"
 
@@ -48,8 +49,6 @@ interface Reader {
   readonly rest: QueryValue
 }
 
-const readers = new WeakMap<object, Reader>()
-
 /** The query form of an input schema. */
 export function queryForm(inputSchema: JsonSchema): QueryForm {
   return readerOf(inputSchema).form
@@ -95,16 +94,8 @@ export function parseQuery(query: string): Map<string, string[]> {
   return parameters
 }
 
-function readerOf(schema: JsonSchema | SchemaView): Reader {
-  let reader = readers.get(schema)
-  if (reader === undefined) {
-    reader = makeReader(schema instanceof SchemaView ? schema : viewOf(schema))
-    readers.set(schema, reader)
-  }
-  return reader
-}
-
-function makeReader(view: SchemaView): Reader {
+const readerOf = perObject((schema: JsonSchema | SchemaView): Reader => {
+  const view = schema instanceof SchemaView ? schema : viewOf(schema)
   const { types } = view
   // A schema without types accepts objects, too.
   const isWhole = !types.has("object") && types.size > 0
@@ -120,7 +111,7 @@ function makeReader(view: SchemaView): Reader {
     byName: new Map(parameters.map((one) => [one.name, one])),
     rest: queryValue(view.rest ?? viewOf({})),
   }
-}
+})
 
 function queryValue(view: SchemaView): QueryValue {
   const types = jsonTypesOf(view)

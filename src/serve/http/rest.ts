@@ -5,7 +5,7 @@ import { dataAnswer, itemText } from "./answer.ts"
 import { answerOperation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { readInput } from "./files/upload.ts"
-import { checkAcceptsEvents } from "./call-options.ts"
+import { checkAcceptsEvents } from "./call-sink.ts"
 import { readQueryInput } from "./query-input.ts"
 import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
@@ -16,13 +16,15 @@ export function createRest(context: HTTPContext): Routes {
   if (rest === undefined) return []
   const path = `${rest.path}/{namespace}/{name}`
   return [
-    { method: "POST", path, takesFiles: true, handle: (request) => post(context, request) },
+    {
+      method: "POST",
+      path,
+      takesFiles: true,
+      handle: (request) =>
+        answer(context, request, (spec) => readInput(context, request.incoming, spec)),
+    },
     { method: "GET", path, handle: (request) => get(context, request) },
   ]
-}
-
-function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
-  return answer(context, request, (spec) => readInput(context, request.incoming, spec))
 }
 
 /** GET runs only queries and streams: a link, a crawler or a prefetch must not change anything. */

@@ -4,7 +4,6 @@ import type { EnvelopeStream } from "../../core/infer.ts"
 import { defer, setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { Endable } from "./answer.ts"
 import type { HTTPSink, HTTPStream } from "../exchange.ts"
 
 /** Dependencies of an `EventStream`. */
@@ -33,7 +32,7 @@ const MAX_JOINED = 16 * 1024
  * Events of one turn are one write. The next item is requested when the connection has room, so a
  * slow reader slows the handler down.
  */
-export class EventStream implements HTTPStream, Beating, Endable {
+export class EventStream implements HTTPStream, Beating {
   readonly #parts: Omit<EventStreamParts, "first">
   /** Cleared when it is taken, so that an item is not kept while the stream is open. */
   #first: EventStreamParts["first"] | undefined
@@ -79,6 +78,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
     }
   }
 
+  /** Calls back at the end. */
   whenOver(listener: () => void): void {
     this.#over = listener
   }

@@ -12,13 +12,11 @@ import { isStream } from "../exchange.ts"
 import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
 import { createDocuments } from "./documents.ts"
-import { Drain } from "./drain.ts"
 import { Endpoints, indexRoute, answerHealth } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
 import { WebIncoming, toResponse } from "../fetch.ts"
 import { createGateway } from "./gateway.ts"
-import type { Admission, Admitted } from "./admission.ts"
-import { Guard } from "./guard.ts"
+import { Guard, type Admission, type Admitted } from "./guard.ts"
 import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
@@ -73,7 +71,6 @@ class Server extends Closable implements HTTPServer {
   readonly #router: Router
   readonly #mounts: Mounts
   readonly #paths: MountPaths
-  readonly #drain: Drain
   readonly #stops: (() => void)[] = []
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
@@ -84,7 +81,6 @@ class Server extends Closable implements HTTPServer {
     this.#guard = new Guard({ ...options, maxStreams: options.sse?.maxStreams }, clock, logger)
     const { authenticate } = this.#guard
     this.#mounts = new Mounts(options.mounts ?? {}, { authenticate, clock, limits: options })
-    this.#drain = new Drain(clock, options.drainMs ?? 5000)
     const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context
     const routes: Routes = [
@@ -205,7 +201,7 @@ class Server extends Closable implements HTTPServer {
         return withHeaders(this.#context.problem(refused, { incoming }), headers)
       }
       case "admitted": {
-        this.#drain.begin()
+        this.#context.beginRequest()
         try {
           const answer =
             handler === undefined ? this.#route(incoming, admission) : handler(incoming, admission)
@@ -268,22 +264,20 @@ class Server extends Closable implements HTTPServer {
     if (mount === undefined || !admission.isStream) {
       return whenStreamed(complete, () => this.#release(admission))
     }
-    this.#drain.end()
+    this.#context.endRequest()
     return whenStreamed(complete, () => admission.release())
   }
 
   #release(admission: Admitted): void {
     admission.release()
-    this.#drain.end()
+    this.#context.endRequest()
   }
 
   protected async end(): Promise<void> {
     this.#context.isDraining = true
-    this.inner.options.onClose?.()
-    this.#context.endStreams()
-    await this.#drain.wait()
-    this.#context.endCalls()
-    await this.#drain.yieldTurn()
+    const { onClose, drainMs = 5000 } = this.inner.options
+    onClose?.()
+    await this.#context.drain(drainMs)
     for (const stop of this.#stops) stop()
   }
 }

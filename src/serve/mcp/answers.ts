@@ -1,17 +1,15 @@
 import type { CallError } from "../../core/errors.ts"
 import { retryAfterOf, statusOf } from "../../core/problem.ts"
-import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPHeaders } from "../exchange.ts"
 import { answerFrom } from "../fetch.ts"
 import type { RequestId } from "./sdk.ts"
-
-type Headers = Readonly<Record<string, string>>
 
 /** Options of an error response. */
 export interface RefusalOptions {
   readonly id?: RequestId | null | undefined
   readonly data?: unknown
   /** Lower-case names. */
-  readonly headers?: Headers | undefined
+  readonly headers?: HTTPHeaders | undefined
 }
 
 /** A request that is answered with an error, wherever that is noticed. */
@@ -42,7 +40,7 @@ export function refuseWith({ code, message, retryable, retryAfterMs }: CallError
 }
 
 /** A response with a JSON text. */
-export function jsonAnswer(status: number, body: string, headers?: Headers): HTTPAnswer {
+export function jsonAnswer(status: number, body: string, headers?: HTTPHeaders): HTTPAnswer {
   return {
     status,
     headers: headers === undefined ? JSON_HEADERS : { ...headers, ...JSON_HEADERS },
@@ -50,7 +48,7 @@ export function jsonAnswer(status: number, body: string, headers?: Headers): HTT
   }
 }
 
-const JSON_HEADERS: Headers = { "content-type": "application/json" }
+const JSON_HEADERS: HTTPHeaders = { "content-type": "application/json" }
 
 /** The answer to a client that has left. */
 export const GONE: HTTPAnswer = { status: 499, headers: {} }

@@ -36,7 +36,6 @@ export interface MCPRequest {
   readonly mount: Mounted | undefined
 }
 
-const ANONYMOUS: Verdict = { isKnown: true, identity: undefined }
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 const LOCAL = { localAddress: "127.0.0.1" }
 
@@ -69,7 +68,7 @@ export class Authenticator {
 
   /** The caller of a request. Throws a `Refusal`, or rejects with one. */
   admit(incoming: HTTPIncoming, mount?: Mounted): MCPCaller | Promise<MCPCaller> {
-    const { authenticate, authenticateTimeout = 10_000 } = this.#options
+    const { authenticate, authenticateTimeout } = this.#options
     const isResolved =
       mount !== undefined && (mount.host.authenticate ?? mount.caller.identity) !== undefined
     const identity = mount === undefined ? incoming.identity : undefined
@@ -79,9 +78,10 @@ export class Authenticator {
       isResolved || authenticate !== undefined || identity !== undefined,
     )
     if (isResolved) return this.#checkScopes(mount.caller)
-    if (identity !== undefined) return this.#decide(incoming, toVerdict(identity, systemClock))
-    if (authenticate === undefined) return this.#decide(incoming, ANONYMOUS)
-    const verdict = runAuthenticate(authenticate, incoming.like, authenticateTimeout, systemClock)
+    const verdict =
+      identity === undefined
+        ? runAuthenticate(authenticate, incoming.like, authenticateTimeout, systemClock)
+        : toVerdict(identity, systemClock)
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#decide(incoming, settled))
       : this.#decide(incoming, verdict)

@@ -1,9 +1,8 @@
 import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
-import type { MCPEra } from "../../mcp/model.ts"
+import { isLogLevel, traceOf, type LogLevel, type MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
-import { isLogLevel, type LogLevel } from "../../mcp/log-level.ts"
 import { InputRounds, type RoundCall } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
 import { logOf, progressOf } from "./reports.ts"
@@ -24,8 +23,6 @@ export interface Connection {
   readonly capabilities: () => Readonly<Record<string, unknown>> | undefined
 }
 
-const TRACE_KEYS = ["traceparent", "tracestate", "baggage"] as const
-
 /** Answers `tools/call`. */
 export async function callTool(
   connection: Connection,
@@ -34,6 +31,9 @@ export async function callTool(
   identity: Identity | undefined,
   signal: AbortSignal,
 ): Promise<object> {
+  const { surface, era, seal, logger, inputTimeoutMs } = connection
+  const { mcpReq } = context
+  const isModern = era === "modern"
   const { name, arguments: input = {} } = params
   if (typeof name !== "string") {
     throw new ProtocolError(-32602, "tools/call needs params.name, the name of a tool.")
@@ -42,42 +42,23 @@ export async function callTool(
     throw new ProtocolError(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
   }
   const progress = progressOf(context)
-  const level =
-    connection.era === "modern"
-      ? context.mcpReq.envelope?.[ENVELOPE.logLevel]
-      : connection.logLevel()
+  const level = isModern ? mcpReq.envelope?.[ENVELOPE.logLevel] : connection.logLevel()
   const common: Omit<SurfaceCall, "signal"> = {
     identity,
-    era: connection.era,
+    era,
     progress: progress?.report,
-    log: isLogLevel(level) ? logOf(name, level, connection.logger, context) : undefined,
-    metadata: metadataOf(context.mcpReq._meta),
+    log: isLogLevel(level) ? logOf(name, level, logger, context) : undefined,
+    metadata: traceOf(mcpReq._meta),
   }
   try {
-    return connection.era === "modern"
-      ? await callInRounds(
-          connection.surface,
-          connection.seal,
-          {
-            name,
-            input,
-            signal,
-            requestState: context.mcpReq.requestState(),
-            inputResponses: context.mcpReq.inputResponses,
-            envelope: context.mcpReq.envelope,
-          },
-          common,
-        )
-      : await connection.surface.call(name, input, {
-          ...common,
-          signal,
-          requestInput: liveInput({
-            tool: name,
-            context,
-            capabilities: connection.capabilities(),
-            timeoutMs: connection.inputTimeoutMs,
-          }),
-        })
+    if (isModern) {
+      const { inputResponses, envelope } = mcpReq
+      const requestState = mcpReq.requestState()
+      const asked = { name, input, signal, requestState, inputResponses, envelope }
+      return await callInRounds(surface, seal, asked, common)
+    }
+    const requestInput = liveInput(name, context, connection.capabilities(), inputTimeoutMs)
+    return await surface.call(name, input, { ...common, signal, requestInput })
   } finally {
     progress?.flush()
   }
@@ -106,18 +87,11 @@ export async function callInRounds(
   }
   if (signal.aborted) listener.handleEvent()
   else addSignalListener(signal, listener)
-  const call: SurfaceCall = {
-    identity: common.identity,
-    era: common.era,
-    progress: common.progress,
-    log: common.log,
-    metadata: common.metadata,
-    signal: token.signal,
-    requestInput: (request) => openRounds().ask(request),
-  }
+  const requestInput: SurfaceCall["requestInput"] = (request) => openRounds().ask(request)
   try {
     const first = await new Promise<object | undefined>((resolve, reject) => {
       onAsked = () => resolve(undefined)
+      const call = { ...common, signal: token.signal, requestInput }
       surface.call(name, input, call).then(resolve, reject)
     })
     if (first !== undefined && rounds?.hasQuestions !== true) return first
@@ -127,16 +101,4 @@ export async function callInRounds(
     removeSignalListener(signal, listener)
   }
   return await openRounds().result()
-}
-
-/** The trace of a request. */
-export function metadataOf(
-  meta: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> | undefined {
-  if (meta === undefined) return undefined
-  let trace: Record<string, unknown> | undefined
-  for (const key of TRACE_KEYS) {
-    if (typeof meta[key] === "string") (trace ??= {})[key] = meta[key]
-  }
-  return trace
 }

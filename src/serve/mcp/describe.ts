@@ -1,5 +1,5 @@
 import { withoutHiddenText } from "../../mcp/hidden-text.ts"
-import type { MCPEra } from "../../mcp/model.ts"
+import type { JsonObject, MCPEra } from "../../mcp/model.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { limitsOf } from "../../schema/read/facts.ts"
 import { mapSchemas } from "../../schema/read/plain-schema.ts"
@@ -14,10 +14,7 @@ const MAX_EXAMPLES = 2000
 const ABRIDGED = `Abridged: describe_operation with format "schema" gives the complete JSON Schemas.`
 
 /** Describes an operation for a model: its types as TypeScript declarations of a few kilobytes. */
-export async function describeTypes(
-  tool: OperationTool,
-  era: MCPEra,
-): Promise<Readonly<Record<string, unknown>>> {
+export async function describeTypes(tool: OperationTool, era: MCPEra): Promise<JsonObject> {
   // Loaded on use: few servers print types.
   const { operationTypes } = await import("../../typegen/operation-types.ts")
   const { spec } = tool
@@ -44,11 +41,7 @@ export async function describeTypes(
 }
 
 /** Describes an operation with its complete schemas. */
-export function describeSchemas(
-  tool: OperationTool,
-  era: MCPEra,
-  listing: Listing,
-): Readonly<Record<string, unknown>> {
+export function describeSchemas(tool: OperationTool, era: MCPEra, listing: Listing): JsonObject {
   const { name: _, ...definition } = listing.define(tool, era)
   const { errorSchemas = [], type } = tool.spec
   return {
@@ -63,7 +56,7 @@ export function describeSchemas(
 }
 
 /** Id and title of an operation, here and in search results. */
-export function headOf({ id, spec }: OperationTool): Readonly<Record<string, unknown>> {
+export function headOf({ id, spec }: OperationTool): JsonObject {
   const { title, type } = spec
   return { id, type, ...(title !== undefined && { title: briefText(title, MAX_ERROR) }) }
 }

@@ -1,5 +1,6 @@
 import { valueAt } from "../../internal/pointer.ts"
 import { isRecord } from "../../internal/guards.ts"
+import { perObject } from "../../internal/per-object.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 
 /** A parameter of a tool that clients repeat in a header. */
@@ -20,8 +21,6 @@ const SENTINEL = /^=\?base64\?(.*)\?=$/s
 const CANONICAL_BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const DECIMAL = /^-?\d+(\.\d+)?$/
 const MAX_DEPTH = 32
-
-const declarations = new WeakMap<object, readonly HeaderDeclaration[]>()
 
 /**
  * Compares the `Mcp-Param-*` headers of a call with its arguments; `undefined` when they agree.
@@ -74,14 +73,7 @@ function decode(header: string): string | undefined {
   }
 }
 
-function declarationsOf(schema: object): readonly HeaderDeclaration[] {
-  let cached = declarations.get(schema)
-  if (cached === undefined) {
-    cached = [...declared(schema, [])]
-    declarations.set(schema, cached)
-  }
-  return cached
-}
+const declarationsOf = perObject((schema: object) => [...declared(schema, [])])
 
 /** Finds declarations under `properties`; clients drop tools that declare them elsewhere. */
 function* declared(schema: unknown, path: readonly string[]): Generator<HeaderDeclaration> {

@@ -3,7 +3,6 @@ import { ERROR_CODES, isCallError, type ErrorCode } from "../../core/errors.ts"
 import { parseExact } from "../exact-json.ts"
 import { parseJson } from "../../http-client/json.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { accountKey } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { accepts, EVENTS, isJsonBody } from "../negotiate.ts"
 import { CancelToken } from "../../internal/signals.ts"
@@ -24,9 +23,9 @@ import { asStream, inTime, untilExpired } from "./long-answers.ts"
 import type { MCPServerOptions } from "./options.ts"
 import { plainCallOf, type PlainCall } from "./plain-call.ts"
 import { loadServerSDK } from "./sdk.ts"
-import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
+import type { RequestId, SDKHttpHandler, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
-import { Sessions, requestIds, type SessionRequest } from "./sessions.ts"
+import { Sessions, requestIds } from "./sessions.ts"
 
 /** The long-lived request of modern clients for notifications. */
 const LISTEN = "subscriptions/listen"
@@ -51,10 +50,8 @@ export class HTTPServing {
   readonly #installed: Promise<void>
   readonly #options: MCPServerOptions
   readonly #keepAliveMs: number
-  readonly #stopNotices: () => void
   #isInstalled = false
   #loading: Promise<SDKServing> | undefined
-  #serving: SDKServing | undefined
 
   constructor(
     servers: Servers,
@@ -67,7 +64,6 @@ export class HTTPServing {
     this.#installed = installed
     this.#options = options
     this.#keepAliveMs = options.keepAliveMs ?? 15_000
-    this.#stopNotices = servers.notices.listen(() => this.#serving?.modern.notify.toolsChanged())
   }
 
   /** Answers a request; `mount` is set when another server has admitted it. Rejects with a `Refusal`. */
@@ -88,13 +84,11 @@ export class HTTPServing {
       throw refuse(405, NOT_SERVED, "Method not allowed.", { headers: { allow } })
     }
     const { sessions } = await this.#load()
-    const answer = (): Promise<HTTPAnswer> =>
-      (sessions as Sessions).handle(sessionRequestOf(request))
+    const answer = (): Promise<HTTPAnswer> => (sessions as Sessions).handle(request)
     return method === "GET" ? await asStream(request, answer) : await answer()
   }
 
   async close(): Promise<void> {
-    this.#stopNotices()
     const serving = await this.#loading?.catch(() => undefined)
     await Promise.all([serving?.modern.close(), serving?.sessions?.close()])
   }
@@ -119,8 +113,8 @@ export class HTTPServing {
         onerror: (error: Error) => servers.logger.debug("An MCP request reported", { error }),
       },
     )
-    this.#serving = { sdk, modern, sessions }
-    return this.#serving
+    servers.surface.onChange(() => modern.notify.toolsChanged())
+    return { sdk, modern, sessions }
   }
 
   async #post(request: MCPRequest): Promise<HTTPAnswer> {
@@ -147,10 +141,13 @@ export class HTTPServing {
       refuse: () => this.#authenticator.unauthorized(true),
     }
     if (route.kind === "legacy" && sessions !== undefined) {
-      const answer = (): Promise<HTTPAnswer> => sessions.handle(sessionRequestOf(request, body))
+      const answer = (): Promise<HTTPAnswer> => sessions.handle(request, body)
       return await untilExpired(request, calls, answer)
     }
-    this.#checkHeaders(route, body, request)
+    if (route.kind === "modern" && route.messageKind === "request" && isRecord(body)) {
+      const { method, params, id } = body
+      if (method === "tools/call" && isRecord(params)) this.#checkParams(params, id, request)
+    }
     const single = (): Promise<HTTPAnswer> => this.#single(modern, request, body, leaving)
     return isRecord(body) && body["method"] === LISTEN
       ? await asStream(request, single)
@@ -216,7 +213,8 @@ export class HTTPServing {
       const message = `Payload Too Large: a request may have ${maxBodyBytes} bytes.`
       throw refuse(413, NOT_SERVED, message, { headers: { connection: "close" } })
     }
-    if (maxDepth !== undefined && isTooDeep(text, maxDepth + MESSAGE_DEPTH)) {
+    const depth = maxDepth === undefined ? undefined : { maxDepth: maxDepth + MESSAGE_DEPTH }
+    if (depth !== undefined && parseJson(text, depth).is === "too-deep") {
       const message = `Parse error: the input is nested more than ${maxDepth} levels deep.`
       throw refuse(400, -32700, message)
     }
@@ -236,12 +234,6 @@ export class HTTPServing {
     if (httpStatus < 500) throw refuse(httpStatus, -32700, `Parse error: ${error.message}`)
     this.#servers.logger.error("The body of an MCP request cannot be read", { error })
     throw refuse(httpStatus, -32603, error.message)
-  }
-
-  #checkHeaders({ kind, messageKind }: SDKRoute, body: unknown, request: MCPRequest): void {
-    if (kind !== "modern" || messageKind !== "request" || !isRecord(body)) return
-    const { method, params, id } = body
-    if (method === "tools/call" && isRecord(params)) this.#checkParams(params, id, request)
   }
 
   /** Refuses a call whose `Mcp-Param-*` headers contradict its arguments. */
@@ -276,31 +268,3 @@ function checkMedia(incoming: HTTPIncoming): void {
     "Not Acceptable: the client must accept application/json and text/event-stream.",
   )
 }
-
-function isTooDeep(text: string, maxDepth: number): boolean {
-  return parseJson(text, { maxDepth }).is === "too-deep"
-}
-
-function sessionRequestOf(request: MCPRequest, parsedBody?: unknown): SessionRequest {
-  const { incoming, caller, mount } = request
-  const leaving = new AbortController()
-  incoming.onGone(() => leaving.abort())
-  return {
-    request: requestOf(incoming, leaving.signal),
-    parsedBody,
-    caller,
-    account: accountOf(request),
-    onRevoked: mount && ((listener) => mount.caller.onRevoked(listener)),
-  }
-}
-
-/** The account that sessions count on; `undefined` when neither identity nor address is known. */
-function accountOf({ incoming, caller: { identity }, mount }: MCPRequest): string | undefined {
-  // A public mount authenticates callers itself.
-  const hosted = identity === undefined ? mount?.caller.account : undefined
-  const key = hosted ?? accountKey(identity, incoming.like)
-  return key === UNKNOWN ? undefined : key
-}
-
-/** The account of requests without an address. */
-const UNKNOWN = accountKey(undefined, { headers: {} })

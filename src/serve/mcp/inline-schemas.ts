@@ -1,4 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
+import { withoutUndefined } from "../../internal/own.ts"
 import { listOf, setOwn, type JsonSchema } from "../../schema/json.ts"
 import { ADDRESSES, keywordShape } from "../../schema/keywords.ts"
 import { resolveRef } from "../../schema/read/resolve-ref.ts"
@@ -86,10 +87,5 @@ function walkKeyword(keyword: string, value: unknown, walk: Walk): unknown {
 /** The outline of a recursive or too large schema. */
 function outline(schema: JsonSchema): JsonSchema {
   const { type, title, description } = schema
-  return {
-    ...(type !== undefined && { type }),
-    ...(type === "array" && { items: {} }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-  }
+  return withoutUndefined({ type, items: type === "array" ? {} : undefined, title, description })
 }

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../mcp/canonical.ts"
 import { capabilityRequired } from "../../mcp/errors.ts"
 import { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
@@ -7,7 +8,7 @@ import { ProtocolError } from "./model.ts"
 import { lacking, missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"
 import { ENVELOPE } from "./sdk.ts"
-import { stableJson, type StateBinding, type StateSeal } from "./request-state.ts"
+import type { StateBinding, StateSeal } from "./request-state.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
 /** A modern call: the tool that it names, and the part of its request that is about questions. */
@@ -89,7 +90,7 @@ export class InputRounds {
     if (missing !== undefined) {
       throw capabilityRequired(missing, lacking(this.#binding.tool, wire, missing))
     }
-    const question = shortHash(stableJson(wire))
+    const question = shortHash(canonicalJson(wire))
     const earlier = this.#answers.get(key)
     if (earlier !== undefined && earlier[0] === question) return earlier[1]
     const answer = this.#brought(key, wire, question)

@@ -1,11 +1,12 @@
 // Answers that take long: comments keep their connections open, and they end with the credential of their caller.
 
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
-import { Deadlines, type DeadlineEntry } from "../../internal/deadlines.ts"
+import { DeadlineTimer } from "../../internal/deadline-timer.ts"
+import { Deadlines } from "../../internal/deadlines.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { isStream, Leaving, type HTTPAnswer, type HTTPStream } from "../exchange.ts"
-import { expired, whenEnded, type EndingCredential } from "../expiry.ts"
+import { credentialEnded, whenEnded, type EndingCredential } from "../expiry.ts"
 import { refuseWith, type Refusal } from "./answers.ts"
 import type { MCPRequest } from "./auth.ts"
 import type { RequestId } from "./sdk.ts"
@@ -31,51 +32,25 @@ export function inTime(
 ): Promise<HTTPAnswer> {
   if (!Number.isFinite(quietMs) || quietMs < 1) return answer
   return new Promise((resolve, reject) => {
-    const silence = new Silence(quietMs, () =>
+    const silence = new DeadlineTimer(silences, () =>
       resolve({ status: 200, headers: EVENT_HEADERS, body: commented(answer, quietMs, onLeave) }),
     )
-    silences.addUndated(silence)
+    silence.start(systemClock.now() + quietMs)
     answer.then(
       (settled) => {
-        silence.end()
+        silence.stop()
         resolve(settled)
       },
       (error: unknown) => {
-        silence.end()
+        silence.stop()
         reject(error)
       },
     )
   })
 }
 
-/** One timer for all requests: most have their answer before a timer would be set. */
+/** One timer for all requests. */
 const silences = new Deadlines(systemClock)
-
-/** A request that has no answer yet. */
-class Silence implements DeadlineEntry {
-  isOver = false
-  listedIn: DeadlineEntry["listedIn"] = undefined
-  dueBefore: DeadlineEntry | undefined = undefined
-  dueAfter: DeadlineEntry | undefined = undefined
-  readonly expire: () => void
-  readonly #quietMs: number
-  #due = Number.POSITIVE_INFINITY
-
-  constructor(quietMs: number, expire: () => void) {
-    this.#quietMs = quietMs
-    this.expire = expire
-  }
-
-  due(now?: number): number {
-    if (now !== undefined) this.#due = now + this.#quietMs
-    return this.#due
-  }
-
-  end(): void {
-    this.isOver = true
-    silences.remove(this)
-  }
-}
 
 /** Comments until there is an answer, and its events. */
 function commented(answer: Promise<HTTPAnswer>, quietMs: number, onLeave: () => void): HTTPStream {
@@ -147,7 +122,7 @@ export async function untilExpired(
 
 /** Error events for calls whose credential has expired. */
 function failures(ids: readonly RequestId[]): string {
-  const { code, message, mayHaveExecuted } = expired()
+  const { code, message, mayHaveExecuted } = credentialEnded("has expired")
   const error = { code: -32001, message, data: { code, mayHaveExecuted } }
   return ids
     .map((id) => `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, error })}\n\n`)

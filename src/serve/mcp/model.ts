@@ -1,8 +1,7 @@
 // The interface between a surface, which knows the registry, and the protocols that serve it.
 
 import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
-import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../../core/types.ts"
-import type { Logger } from "../../internal/logger.ts"
+import type { CallOptions, Identity } from "../../core/types.ts"
 
 /** The caller of a list or call. */
 export interface SurfaceCaller {
@@ -19,12 +18,9 @@ export interface SurfacePage {
 }
 
 /** Options of a call. */
-export interface SurfaceCall extends SurfaceCaller {
+export interface SurfaceCall
+  extends SurfaceCaller, Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata"> {
   readonly signal: AbortSignal
-  readonly progress?: ((value: ProgressUpdate) => void) | undefined
-  readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
-  readonly log?: Logger | undefined
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** The result of a tool call. */

@@ -1,5 +1,5 @@
 import { ERROR_REPORTING, Failures, type ErrorReporting } from "../../engine/failures.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import type { Filled, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { MCPIcon } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
@@ -146,7 +146,6 @@ export interface MCPServerOptions extends SurfaceOptions, MCPAuthOptions, Upgrad
   readonly inputTimeoutMs?: number | undefined
   /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined
-  readonly logger?: Logger | undefined
 }
 
 export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
@@ -169,18 +168,14 @@ export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
 }
 
 /** Options with defaults filled in. */
-export interface ResolvedSurfaceOptions {
-  readonly naming: "underscore" | "dots" | ((spec: OperationSpec) => string)
+export interface ResolvedSurfaceOptions
+  extends
+    Pick<SurfaceOptions, "textResult">,
+    Filled<SurfaceOptions, "naming" | "maxResultBytes" | "pageSize" | "ttlMs" | "logger">,
+    Filled<ExposeOptions, "mode" | "threshold"> {
   readonly isPortable: boolean
   readonly isExposed: (spec: OperationSpec) => boolean
-  readonly mode: "auto" | "all" | "search"
-  readonly threshold: number
-  readonly textResult: ((data: unknown, spec: OperationSpec) => string | undefined) | undefined
-  readonly maxResultBytes: number
-  readonly pageSize: number
-  readonly ttlMs: number
   readonly streams: StreamLimits
-  readonly logger: Logger
   readonly failures: Failures
 }
 
@@ -195,19 +190,15 @@ export interface StreamLimits {
 /** Fills in defaults. */
 export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
-  const { mode = "auto" } = expose
+  const { mode = "auto", threshold = MAX_LISTED_TOOLS } = expose
+  const { maxResultBytes = 8 * 1024 * 1024, pageSize = 200 } = options
   const logger = isolatedLogger(options.logger)
   const maxLimit = options.maxStreamLimit ?? 1000
   const maxTimeoutMs = options.maxStreamTimeoutMs ?? 300_000
   return {
-    naming,
+    ...{ naming, mode, threshold, textResult, maxResultBytes, pageSize, logger },
     isPortable: schemaProfile === "portable",
     isExposed: exposure(expose, logger),
-    mode,
-    threshold: expose.threshold ?? MAX_LISTED_TOOLS,
-    textResult,
-    maxResultBytes: options.maxResultBytes ?? 8 * 1024 * 1024,
-    pageSize: options.pageSize ?? 200,
     ttlMs: Math.min(options.ttlMs ?? 300_000, Number.MAX_SAFE_INTEGER),
     streams: {
       limit: Math.min(options.streamLimit ?? 100, maxLimit),
@@ -215,7 +206,6 @@ export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceO
       timeoutMs: Math.min(options.streamTimeoutMs ?? 10_000, maxTimeoutMs),
       maxTimeoutMs,
     },
-    logger,
     failures: new Failures("mcp", options, logger),
   }
 }

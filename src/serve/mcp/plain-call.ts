@@ -3,7 +3,8 @@
 import { isRecord } from "../../internal/guards.ts"
 import type { Identity } from "../../core/types.ts"
 import { CAPABILITY_CODE, INVALID_PARAMS } from "../../mcp/errors.ts"
-import { callInRounds, metadataOf, type Connection } from "./call-tool.ts"
+import { MODERN_VERSION, traceOf } from "../../mcp/model.ts"
+import { callInRounds, type Connection } from "./call-tool.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import type { ProtocolError } from "./model.ts"
 import { ENVELOPE, type RequestId } from "./sdk.ts"
@@ -27,9 +28,6 @@ export interface PlainAnswer {
 /** `error.code` of the older era for a resource that does not exist. */
 const RESOURCE_NOT_FOUND = -32002
 
-/** The revision of the protocol that plain calls have. */
-const REVISION = "2026-07-28"
-
 const PARAMS: ReadonlySet<string> = new Set(["name", "arguments", "_meta"])
 
 /** Reads a plain call; `undefined` for everything else. */
@@ -47,7 +45,7 @@ export function plainCallOf(
   if (!Object.keys(params).every((key) => PARAMS.has(key)) || !isPlainEnvelope(meta))
     return undefined
   const isConfirmed =
-    incoming.header("mcp-protocol-version") === REVISION &&
+    incoming.header("mcp-protocol-version") === MODERN_VERSION &&
     incoming.header("mcp-method") === method &&
     incoming.header("mcp-name") === name
   return isConfirmed
@@ -75,7 +73,8 @@ function isPlainEnvelope(meta: Readonly<Record<string, unknown>>): boolean {
     }
   }
   return (
-    meta[ENVELOPE.protocolVersion] === REVISION && meta[ENVELOPE.clientCapabilities] !== undefined
+    meta[ENVELOPE.protocolVersion] === MODERN_VERSION &&
+    meta[ENVELOPE.clientCapabilities] !== undefined
   )
 }
 
@@ -99,7 +98,7 @@ export function runPlainCall(
     surface,
     seal,
     { name, input, signal, requestState: undefined, inputResponses: undefined, envelope: meta },
-    { identity, era: "modern", metadata: metadataOf(meta) },
+    { identity, era: "modern", metadata: traceOf(meta) },
   )
 }
 

@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../mcp/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { listOf, setOwn, type JsonSchema } from "../../schema/json.ts"
-import { eachSubschema } from "../../schema/keywords.ts"
-import { IN_PLACE } from "../../schema/keywords.ts"
+import { eachSubschema, IN_PLACE } from "../../schema/keywords.ts"
 import { ownValues } from "../../schema/read/values.ts"
 import { inlined } from "./inline-schemas.ts"
 import type { InputForm } from "./tool-forms.ts"
@@ -99,10 +99,7 @@ function titled(schema: unknown, key: string): unknown {
   return isRecord(schema) && schema["title"] === undefined ? { ...schema, title: key } : schema
 }
 
-function restoreKeys(
-  args: Readonly<Record<string, unknown>>,
-  names: ReadonlyMap<string, string>,
-): Readonly<Record<string, unknown>> {
+function restoreKeys(args: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   const out: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(args)) setOwn(out, names.get(name) ?? name, value)
   return out
@@ -115,7 +112,7 @@ interface Flattened {
 }
 
 interface Shape {
-  readonly properties: Readonly<Record<string, unknown>>
+  readonly properties: JsonObject
   readonly required: readonly string[]
   /** The allowed combinations of inputs, in words. */
   readonly notes: readonly string[]
@@ -148,7 +145,7 @@ function shapeOf(schema: unknown, depth: number): Shape {
   if (!isRecord(schema) || depth > MAX_DEPTH) return { properties: {}, required: [], notes: [] }
   const properties: Record<string, unknown> = {}
   if (isRecord(schema["properties"])) addAll(properties, schema["properties"], "both")
-  const required = new Set(strings(schema["required"]))
+  const required = new Set(listOf(schema["required"]).filter((one) => typeof one === "string"))
   const notes: string[] = []
   for (const part of listOf(schema["allOf"])) {
     const shape = shapeOf(part, depth + 1)
@@ -172,11 +169,7 @@ function shapeOf(schema: unknown, depth: number): Shape {
 }
 
 /** `both`: a value has to fit each schema of its name; `either`: one of them. */
-function addAll(
-  target: Record<string, unknown>,
-  source: Readonly<Record<string, unknown>>,
-  how: "both" | "either",
-): void {
+function addAll(target: Record<string, unknown>, source: JsonObject, how: "both" | "either"): void {
   for (const [key, schema] of Object.entries(source)) {
     const existing = Object.hasOwn(target, key) ? target[key] : undefined
     setOwn(target, key, existing === undefined ? schema : merged(existing, schema, how))
@@ -223,18 +216,10 @@ function waysInWords(ways: readonly Shape[], isExactlyOne: boolean): string {
   return `Give ${isExactlyOne ? "exactly one" : "one"} of these sets of inputs: ${texts.join("; ")}.`
 }
 
-function inputInWords(
-  name: string,
-  properties: Readonly<Record<string, unknown>>,
-  required: readonly string[],
-): string {
+function inputInWords(name: string, properties: JsonObject, required: readonly string[]): string {
   const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
   const values = valuesOf(schema)
   const word = required.includes(name) ? name : `${name}?`
   if (values === undefined || values.length > 4) return word
   return `${word} = ${values.map((value) => JSON.stringify(value)).join(" | ")}`
-}
-
-function strings(value: unknown): readonly string[] {
-  return listOf(value).filter((one): one is string => typeof one === "string")
 }

@@ -1,5 +1,6 @@
 // Converts questions of handlers to MCP, and answers of clients from MCP.
 
+import type { JsonObject } from "../../mcp/model.ts"
 import { CallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { capabilityRequired } from "../../mcp/errors.ts"
@@ -9,7 +10,7 @@ import { ANYTHING, type SDKContext } from "./sdk.ts"
 /** An MCP request for input. */
 export interface WireQuestion {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list"
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly params?: JsonObject
 }
 
 /** Converts a question to MCP. */
@@ -36,8 +37,8 @@ export function wireQuestion(request: InputRequest): WireQuestion {
 /** Capabilities that a question needs and the client has not declared; `undefined` when none. */
 export function missingCapabilities(
   { method, params }: WireQuestion,
-  declared: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> | undefined {
+  declared: JsonObject | undefined,
+): JsonObject | undefined {
   switch (method) {
     case "roots/list":
       return declared?.["roots"] === undefined ? { roots: {} } : undefined
@@ -82,40 +83,34 @@ export function readAnswer(question: WireQuestion, value: unknown): InputRespons
 }
 
 /** A copy of a schema with JSON data only. */
-function plain(value: object): Readonly<Record<string, unknown>> {
+function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as Record<string, unknown>
 }
 
 /** The error for a question that a caller's capabilities do not cover. */
-export function lacking(
-  tool: string,
-  { method }: WireQuestion,
-  missing: Readonly<Record<string, unknown>>,
-): string {
+export function lacking(tool: string, { method }: WireQuestion, missing: JsonObject): string {
   return `"${tool}" has to ask its caller (${method}), and the client has not declared the capability for it: ${JSON.stringify(missing)}. Use a client that has it.`
 }
 
-/** The receiver of a live question. */
-interface LiveCaller {
-  readonly tool: string
-  readonly context: SDKContext
-  readonly capabilities: Readonly<Record<string, unknown>> | undefined
-  readonly timeoutMs: number
-}
-
 /** Asks over an open connection while the handler waits, for clients up to 2025-11-25. */
-export function liveInput(caller: LiveCaller): (request: InputRequest) => Promise<InputResponse> {
-  const { tool, context, capabilities, timeoutMs } = caller
+export function liveInput(
+  tool: string,
+  { mcpReq }: SDKContext,
+  capabilities: JsonObject | undefined,
+  timeout: number,
+): (request: InputRequest) => Promise<InputResponse> {
   return async (request) => {
     const wire = wireQuestion(request)
     const missing = missingCapabilities(wire, capabilities)
     if (missing !== undefined) throw capabilityRequired(missing, lacking(tool, wire, missing))
+    const { signal } = mcpReq
     let value: unknown
     try {
-      const { signal } = context.mcpReq
-      value = await context.mcpReq.send(named(wire), ANYTHING, { timeout: timeoutMs, signal })
-    } catch (error) {
-      throw unanswered(caller, wire, error)
+      value = await mcpReq.send(named(wire), ANYTHING, { timeout, signal })
+    } catch (cause) {
+      if (!signal.aborted) throw unanswered(tool, wire, timeout, cause)
+      const message = `The call of "${tool}" ended before its caller answered.`
+      throw new CallError("ABORTED", message, { cause })
     }
     const answer = readAnswer(wire, value)
     if (answer !== undefined) return answer
@@ -133,18 +128,17 @@ function named(wire: WireQuestion): WireQuestion {
   return { ...wire, params: { ...wire.params, elicitationId: crypto.randomUUID() } }
 }
 
-function unanswered(caller: LiveCaller, { method }: WireQuestion, cause: unknown): CallError {
-  const { tool, context, timeoutMs } = caller
-  if (context.mcpReq.signal.aborted) {
-    return new CallError("ABORTED", `The call of "${tool}" ended before its caller answered.`, {
-      cause,
-    })
-  }
+function unanswered(
+  tool: string,
+  { method }: WireQuestion,
+  timeout: number,
+  cause: unknown,
+): CallError {
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
   if (code === "REQUEST_TIMEOUT") {
     return new CallError(
       "TIMEOUT",
-      `The client of "${tool}" did not answer ${method} within ${timeoutMs} ms. inputTimeoutMs sets the limit.`,
+      `The client of "${tool}" did not answer ${method} within ${timeout} ms. inputTimeoutMs sets the limit.`,
       { cause },
     )
   }

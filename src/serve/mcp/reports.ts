@@ -4,7 +4,7 @@ import { systemClock } from "../../internal/clock.ts"
 import { setRef } from "../../internal/defer.ts"
 import { redact, redactText } from "../../internal/redact.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { LOG_LEVELS, type LogLevel } from "../../mcp/log-level.ts"
+import { LOG_LEVELS, type LogLevel, type JsonObject } from "../../mcp/model.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import type { SDKContext } from "./sdk.ts"
 
@@ -75,11 +75,7 @@ export function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
   })
 }
 
-function notify(
-  request: SDKContext["mcpReq"],
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-): void {
+function notify(request: SDKContext["mcpReq"], method: string, params: JsonObject): void {
   if (request.signal.aborted) return
   // The client may have disconnected.
   request.notify({ method, params }).catch(() => undefined)

@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from "../../internal/base64.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
+import { canonicalJson } from "../../mcp/canonical.ts"
 
 /** The caller and call that a sealed state is bound to. */
 export interface StateBinding {
@@ -57,18 +58,8 @@ export class StateSeal {
   }
 }
 
-/** JSON with sorted keys: equal for equal values. */
-export function stableJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(stableJson).join(",")}]`
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${stableJson(member)}`).join(",")}}`
-}
-
 async function digest(value: unknown): Promise<string> {
-  const bytes = await subtle().digest("SHA-256", utf8(stableJson(value)))
+  const bytes = await subtle().digest("SHA-256", utf8(canonicalJson(value)))
   return toUrl(toBase64(new Uint8Array(bytes)))
 }
 

@@ -1,6 +1,5 @@
 import { checkPeer, importPeer } from "../../internal/import-peer.ts"
-import { LOG_LEVEL_META } from "../../mcp/log-level.ts"
-import type { MCPEra } from "../../mcp/model.ts"
+import { LOG_LEVEL_META, type MCPEra, type JsonObject } from "../../mcp/model.ts"
 
 // Types of the used part of the package `@modelcontextprotocol/server`.
 
@@ -20,10 +19,10 @@ interface StandardSchemaLike {
 export interface SDKContext {
   readonly mcpReq: {
     readonly id: RequestId
-    readonly _meta?: Readonly<Record<string, unknown>>
+    readonly _meta?: JsonObject
     /** Metadata of a modern request about its sender. */
-    readonly envelope?: Readonly<Record<string, unknown>>
-    readonly inputResponses?: Readonly<Record<string, unknown>>
+    readonly envelope?: JsonObject
+    readonly inputResponses?: JsonObject
     requestState(): unknown
     readonly signal: AbortSignal
     send(
@@ -39,14 +38,11 @@ export interface SDKContext {
 /** A request or a notification without its JSON-RPC envelope. */
 export interface SDKMessage {
   readonly method: string
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly params?: JsonObject
 }
 
 /** Answers one method. */
-export type SDKHandler = (
-  params: Readonly<Record<string, unknown>>,
-  context: SDKContext,
-) => Promise<object> | object
+export type SDKHandler = (params: JsonObject, context: SDKContext) => Promise<object> | object
 
 /** The low-level server: one per connection, or per request. */
 export interface SDKServer {
@@ -55,7 +51,7 @@ export interface SDKServer {
     schemas: { readonly params: StandardSchemaLike },
     handler: SDKHandler,
   ): void
-  getClientCapabilities(): Readonly<Record<string, unknown>> | undefined
+  getClientCapabilities(): JsonObject | undefined
   sendToolListChanged(): Promise<void>
   connect(transport: SDKTransport): Promise<void>
   close(): Promise<void>
@@ -104,28 +100,22 @@ export interface SDKRoute {
   readonly messageKind?: "request" | "notification"
 }
 
-type ServerConstructor = new (
-  info: Readonly<Record<string, unknown>>,
-  options: Readonly<Record<string, unknown>>,
-) => SDKServer
+type ServerConstructor = new (info: JsonObject, options: JsonObject) => SDKServer
 
 /** Main entry of the package. */
 export interface ServerSDK {
   readonly Server: ServerConstructor
   readonly WebStandardStreamableHTTPServerTransport: new (
-    options: Readonly<Record<string, unknown>>,
+    options: JsonObject,
   ) => SDKSessionTransport
-  createMcpHandler(factory: SDKFactory, options: Readonly<Record<string, unknown>>): SDKHttpHandler
-  classifyInboundRequest(request: Readonly<Record<string, unknown>>): SDKRoute
+  createMcpHandler(factory: SDKFactory, options: JsonObject): SDKHttpHandler
+  classifyInboundRequest(request: JsonObject): SDKRoute
 }
 
 /** Entry of the package that needs a process. */
 export interface StdioSDK {
   readonly StdioServerTransport: new (stdin: unknown, stdout: unknown) => SDKTransport
-  serveStdio(
-    factory: SDKFactory,
-    options: Readonly<Record<string, unknown>>,
-  ): { close(): Promise<void> }
+  serveStdio(factory: SDKFactory, options: JsonObject): { close(): Promise<void> }
 }
 
 /** Loads the package. */
@@ -181,7 +171,7 @@ export const ANYTHING: StandardSchemaLike = {
 }
 
 /** We do not use the SDK's validator, which would be created for each request. */
-export const NO_VALIDATOR: Readonly<Record<string, unknown>> = {
+export const NO_VALIDATOR: JsonObject = {
   getValidator: () => (input: unknown) => ({
     valid: true,
     data: input,

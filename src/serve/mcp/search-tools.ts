@@ -1,7 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import { parseExact } from "../exact-json.ts"
 import { nearest } from "../../internal/suggest.ts"
-import type { MCPToolDefinition } from "../../mcp/model.ts"
+import type { JsonObject, MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { viewOf } from "../../schema/read/view.ts"
@@ -128,7 +128,7 @@ export async function callSearchTool(
   call: SurfaceCall,
   ground: SearchGround,
 ): Promise<SurfaceResult> {
-  let input: Readonly<Record<string, unknown>>
+  let input: JsonObject
   let tool: OperationTool | undefined
   try {
     input = readInput(argumentsOf(rawArguments, name), name)
@@ -151,7 +151,7 @@ export async function callSearchTool(
 }
 
 async function search(
-  input: Readonly<Record<string, unknown>>,
+  input: JsonObject,
   { identity }: SurfaceCall,
   { registry, listing }: SearchGround,
 ): Promise<{ readonly operations: readonly unknown[] }> {
@@ -181,7 +181,7 @@ async function search(
   return { operations: tools.slice(0, limit).map(entryOf) }
 }
 
-function entryOf(tool: OperationTool): Readonly<Record<string, unknown>> {
+function entryOf(tool: OperationTool): JsonObject {
   return {
     ...headOf(tool),
     description: briefText(tool.description, MAX_DESCRIPTION),
@@ -196,10 +196,7 @@ function inputsOf(schema: unknown): readonly string[] {
 }
 
 /** Reads the input, which some models write as JSON text. Throws `VALIDATION_ERROR` for text that is not a JSON object. */
-function readInput(
-  args: Readonly<Record<string, unknown>>,
-  name: string,
-): Readonly<Record<string, unknown>> {
+function readInput(args: JsonObject, name: string): JsonObject {
   const { input } = args
   if (name !== "call_operation" || typeof input !== "string") return args
   const what = `Input for "${name}"`
@@ -246,7 +243,7 @@ function closeIds(
     .flatMap((hit) => (listing.withId(hit.id, identity) === undefined ? [] : [hit.id]))
 }
 
-function withBounds(tool: OperationTool, args: Readonly<Record<string, unknown>>): unknown {
+function withBounds(tool: OperationTool, args: JsonObject): unknown {
   const { input = {}, limit, timeoutMs } = args
   if (!tool.isStream || !isRecord(input)) return input
   const { limitName, timeoutName } = tool.stream
@@ -257,7 +254,7 @@ function withBounds(tool: OperationTool, args: Readonly<Record<string, unknown>>
   }
 }
 
-function answer(value: Readonly<Record<string, unknown>>): SurfaceResult {
+function answer(value: JsonObject): SurfaceResult {
   const text = JSON.stringify(value)
   return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) as unknown }
 }

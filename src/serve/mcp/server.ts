@@ -1,11 +1,9 @@
-import { setRef } from "../../internal/defer.ts"
-import { Listeners } from "../../internal/listeners.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { withoutUndefined } from "../../internal/own.ts"
 import { CancelToken } from "../../internal/signals.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
-import type { MCPEra } from "../../mcp/model.ts"
+import { isLogLevel, type LogLevel, type MCPEra, type JsonObject } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
-import { isLogLevel, type LogLevel } from "../../mcp/log-level.ts"
 import { closing } from "../../protocol/refusals.ts"
 import type { KnownCaller } from "../authenticate.ts"
 import { callTool, type Connection } from "./call-tool.ts"
@@ -38,29 +36,23 @@ export interface ServerUse {
 /** Creates servers: one for each connection or request, never shared. */
 export class Servers {
   readonly surface: MCPSurface
-  readonly notices: ChangeNotices = new ChangeNotices()
   readonly logger: Logger
-  readonly #serverInfo: Readonly<Record<string, unknown>>
-  readonly #instructions: (caller: MCPCaller) => string | undefined
+  readonly #serverInfo: JsonObject
+  readonly #instructions: MCPServerOptions["instructions"]
   /** What plain calls have in common. */
   readonly #modern: Connection
-  readonly #plainMeta: Readonly<Record<string, unknown>>
+  readonly #plainMeta: JsonObject
   /** Running calls; each is ended by its function. */
   readonly #running = new Map<Promise<unknown>, () => void>()
   /** New calls are refused. */
   #isLeaving = false
 
-  constructor(
-    surface: MCPSurface,
-    options: MCPServerOptions,
-    logger: Logger,
-    instructions: (caller: MCPCaller) => string | undefined,
-  ) {
+  constructor(surface: MCPSurface, options: MCPServerOptions, logger: Logger) {
     const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
     this.surface = surface
     this.logger = logger
     this.#serverInfo = infoOf(options)
-    this.#instructions = instructions
+    this.#instructions = options.instructions
     this.#plainMeta = { [ENVELOPE.serverInfo]: this.#serverInfo }
     const seal = new StateSeal(stateKey, stateTtlMs)
     const unknown = (): undefined => undefined
@@ -73,7 +65,7 @@ export class Servers {
   create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
     // Most servers answer a single call, whose client does not read the instructions.
     const isRead = isLasting || caller.isNew === true
-    const instructions = isRead ? this.#instructions(caller) : undefined
+    const instructions = isRead ? this.#instructionsFor(caller) : undefined
     const server = new sdk.Server(this.#serverInfo, {
       capabilities: { tools: { listChanged: true }, logging: {} },
       jsonSchemaValidator: NO_VALIDATOR,
@@ -135,21 +127,19 @@ export class Servers {
     await pause(0)
   }
 
-  #list(
-    era: MCPEra,
-    { cursor }: Readonly<Record<string, unknown>>,
-    identity: Identity | undefined,
-  ): object {
+  #instructionsFor({ identity }: MCPCaller): string | undefined {
+    if (this.#instructions === false) return undefined
+    const own = this.#instructions ?? this.surface.namespaces(identity)
+    const isSearched = this.surface.mode(identity) === "search"
+    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+  }
+
+  #list(era: MCPEra, { cursor }: JsonObject, identity: Identity | undefined): object {
     if (cursor !== undefined && typeof cursor !== "string") {
       throw new ProtocolError(-32602, "tools/list: params.cursor must be a string.")
     }
-    const page = this.surface.list({ identity, era }, cursor)
-    const { tools, nextCursor, ttlMs, cacheScope } = page
-    return {
-      tools,
-      ...(nextCursor === undefined ? {} : { nextCursor }),
-      ...(era === "modern" ? { ttlMs, cacheScope } : {}),
-    }
+    const { ttlMs, cacheScope, ...page } = this.surface.list({ identity, era }, cursor)
+    return era === "modern" ? { ...page, ttlMs, cacheScope } : page
   }
 
   async #run(name: unknown, token: CancelToken, run: () => Promise<object>): Promise<object> {
@@ -179,7 +169,7 @@ export class Servers {
   }
 
   #follow(server: SDKServer): void {
-    const stop = this.notices.listen(() => {
+    const stop = this.surface.onChange(() => {
       // Some connections cannot receive notifications yet.
       server.sendToolListChanged().catch(() => undefined)
     })
@@ -191,47 +181,16 @@ export class Servers {
   }
 }
 
+/** Instructions for the three search tools. */
+const SEARCH_FIRST =
+  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
+
 function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefined {
   const authInfo = context.http?.authInfo as MCPCaller | undefined
   return (authInfo ?? caller).identity
 }
 
-function infoOf(options: MCPServerOptions): Readonly<Record<string, unknown>> {
+function infoOf(options: MCPServerOptions): JsonObject {
   const { name = "operations", version = "1.0.0", title, icons, websiteUrl } = options
-  return {
-    name,
-    version,
-    ...(title === undefined ? {} : { title }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(websiteUrl === undefined ? {} : { websiteUrl }),
-  }
-}
-
-/** Changes within this time are announced once, in milliseconds. */
-const QUIET_MS = 20
-
-/** Notifies listeners that lists have changed, once for changes in quick succession. */
-class ChangeNotices {
-  readonly #listeners = new Listeners()
-  #timer: ReturnType<typeof setTimeout> | undefined
-
-  /** Returns a function that unsubscribes. */
-  listen(listener: () => void): () => void {
-    return this.#listeners.add(listener)
-  }
-
-  readonly changed = (): void => {
-    if (this.#timer !== undefined) return
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      this.#listeners.notify()
-    }, QUIET_MS)
-    setRef(this.#timer, false)
-  }
-
-  close(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#listeners.clear()
-  }
+  return withoutUndefined({ name, version, title, icons, websiteUrl })
 }

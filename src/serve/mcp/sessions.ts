@@ -1,10 +1,12 @@
 import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { isStream, type HTTPAnswer } from "../exchange.ts"
-import { answerOf, NOT_SERVED, refuse } from "./answers.ts"
+import { accountKey } from "../accounts.ts"
+import { answerOf, NOT_SERVED, refuse, requestOf } from "./answers.ts"
+import type { MCPRequest } from "./auth.ts"
 import type { SessionLimits } from "./options.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
-import type { MCPCaller, Servers } from "./server.ts"
+import type { Servers } from "./server.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
 
@@ -18,17 +20,6 @@ interface Session {
   usedAt: number
   /** Number of responses that are being sent. */
   open: number
-}
-
-/** A request of a session. */
-export interface SessionRequest {
-  readonly request: Request
-  readonly parsedBody: unknown
-  readonly caller: MCPCaller
-  /** The account that the session counts on: an identity, or an address for anonymous callers. */
-  readonly account: string | undefined
-  /** Calls back when the credential of the caller is taken away: its session ends. */
-  readonly onRevoked?: ((listener: () => void) => () => void) | undefined
 }
 
 const SESSION_HEADER = "mcp-session-id"
@@ -59,19 +50,19 @@ export class Sessions {
   }
 
   /** Answers a request of a session, or opens one. Rejects with a `Refusal`. */
-  async handle(incoming: SessionRequest): Promise<HTTPAnswer> {
-    const { request, parsedBody, caller } = incoming
-    if (isInitialize(parsedBody)) return await this.#open(incoming)
-    const id = request.headers.get(SESSION_HEADER)
-    if (id === null) {
+  async handle(request: MCPRequest, body?: unknown): Promise<HTTPAnswer> {
+    const isOpening = isRecord(body) && body["method"] === "initialize"
+    if (isOpening) return await this.#open(request, body)
+    const id = request.incoming.header(SESSION_HEADER)
+    if (id === undefined) {
       throw refuse(400, NOT_SERVED, "Bad Request: send the Mcp-Session-Id of your session.")
     }
     const session = this.#sessions.get(id)
     // A session of another caller counts as unknown: its id may have leaked.
-    if (session === undefined || session.principal !== caller.identity?.id) {
+    if (session === undefined || session.principal !== request.caller.identity?.id) {
       throw refuse(404, -32001, "Session not found. Initialize again.")
     }
-    return await this.#pass(session, incoming)
+    return await this.#pass(session, request, body)
   }
 
   async close(): Promise<void> {
@@ -81,8 +72,8 @@ export class Sessions {
     await Promise.all(sessions.map(({ server }) => server.close()))
   }
 
-  async #open(incoming: SessionRequest): Promise<HTTPAnswer> {
-    const { account } = incoming
+  async #open(request: MCPRequest, body: unknown): Promise<HTTPAnswer> {
+    const account = accountOf(request)
     if (!this.#makeRoom(account)) {
       throw refuse(503, NOT_SERVED, "Too many sessions are open. Try again later.", {
         headers: { "retry-after": "30" },
@@ -90,18 +81,22 @@ export class Sessions {
     }
     this.#opening.push(account)
     try {
-      return await this.#start(incoming)
+      return await this.#start(request, account, body)
     } finally {
       this.#opening.splice(this.#opening.indexOf(account), 1)
     }
   }
 
-  async #start(incoming: SessionRequest): Promise<HTTPAnswer> {
+  async #start(
+    request: MCPRequest,
+    account: string | undefined,
+    body: unknown,
+  ): Promise<HTTPAnswer> {
     const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       keepAliveMs: this.#keepAliveMs,
     })
-    const { caller, account } = incoming
+    const { caller, mount } = request
     const server = this.#servers.create(this.#sdk, {
       era: "legacy",
       caller,
@@ -119,14 +114,14 @@ export class Sessions {
       usedAt: systemClock.now(),
       open: 0,
     }
-    const answer = await this.#pass(session, incoming)
+    const answer = await this.#pass(session, request, body)
     const id = transport.sessionId
     if (id === undefined) {
       await server.close()
       return answer
     }
     const { onclose } = server
-    const forget = incoming.onRevoked?.(() => this.#end(session, "its credential was revoked"))
+    const forget = mount?.caller.onRevoked(() => this.#end(session, "its credential was revoked"))
     server.onclose = () => {
       this.#sessions.delete(id)
       forget?.()
@@ -138,10 +133,15 @@ export class Sessions {
     return answer
   }
 
-  async #pass(session: Session, incoming: SessionRequest): Promise<HTTPAnswer> {
-    const { request, parsedBody, caller } = incoming
+  async #pass(
+    session: Session,
+    { incoming, caller }: MCPRequest,
+    parsedBody: unknown,
+  ): Promise<HTTPAnswer> {
     this.#touch(session)
-    const response = await session.transport.handleRequest(request, {
+    const leaving = new AbortController()
+    incoming.onGone(() => leaving.abort())
+    const response = await session.transport.handleRequest(requestOf(incoming, leaving.signal), {
       ...(parsedBody === undefined ? {} : { parsedBody }),
       authInfo: caller,
     })
@@ -207,6 +207,20 @@ export class Sessions {
   }
 }
 
+/**
+ * The account that a session counts on: an identity, or an address for anonymous callers; `undefined` when neither is
+ * known.
+ */
+function accountOf({ incoming, caller: { identity }, mount }: MCPRequest): string | undefined {
+  // A public mount authenticates callers itself.
+  const hosted = identity === undefined ? mount?.caller.account : undefined
+  const key = hosted ?? accountKey(identity, incoming.like)
+  return key === UNKNOWN ? undefined : key
+}
+
+/** The account of requests without an address. */
+const UNKNOWN = accountKey(undefined, { headers: {} })
+
 /** Whether nothing is being sent to the client. */
 function isUnused({ open }: Session): boolean {
   return open === 0
@@ -230,8 +244,4 @@ export function requestIds(body: unknown): RequestId[] {
 
 function isId(value: unknown): value is RequestId {
   return typeof value === "string" || typeof value === "number"
-}
-
-function isInitialize(body: unknown): boolean {
-  return isRecord(body) && body["method"] === "initialize"
 }

@@ -2,6 +2,7 @@ import { CallError, isCallError } from "../../core/errors.ts"
 import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import { IDENTITY, type OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { lineReader } from "../../mcp/lines.ts"
 import type { Identity } from "../../core/types.ts"
 import { parseExact } from "../exact-json.ts"
 import type { SDKFactory, SDKTransport, StdioSDK } from "./sdk.ts"
@@ -152,23 +153,11 @@ export function exactInput(
   maxMessageBytes: number,
   transport: () => SDKTransport,
 ): InputLike {
-  const decoder = new TextDecoder()
-  let text = ""
-  let bytes = 0
+  const lines = lineReader(maxMessageBytes, (line) => receive(line, transport()))
   const read = (chunk: Uint8Array): void => {
-    bytes += chunk.length
-    if (bytes > maxMessageBytes) {
-      transport().onerror?.(new Error(`A message has more than ${maxMessageBytes} bytes.`))
-      void transport().close()
-      return
-    }
-    text += decoder.decode(chunk, { stream: true })
-    const end = chunk.lastIndexOf(0x0a)
-    if (end === -1) return
-    bytes = chunk.length - end - 1
-    const lines = text.split("\n")
-    text = lines.pop() ?? ""
-    for (const line of lines) receive(line, transport())
+    if (lines.push(chunk)) return
+    transport().onerror?.(new Error(`A message has more than ${maxMessageBytes} bytes.`))
+    void transport().close()
   }
   return {
     readableEnded: stdin.readableEnded,

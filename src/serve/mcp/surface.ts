@@ -1,7 +1,8 @@
+import { setRef } from "../../internal/defer.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
+import type { Identity } from "../../core/types.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
-import { unknownTool } from "./tool-errors.ts"
 import { Listing, invalidCursor } from "./listing.ts"
 import type {
   SurfaceCall,
@@ -11,27 +12,32 @@ import type {
   SurfacePage,
   SurfaceResult,
 } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import { resolveSurfaceOptions } from "./options.ts"
 import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
 import { Listeners } from "../../internal/listeners.ts"
 
+/** Changes within this time are announced once, in milliseconds. */
+const QUIET_MS = 20
 const MAX_LINTED = 10
+const MAX_NAMESPACES = 50
 /** An estimate. */
 const BYTES_PER_TOKEN = 4
 
 /** A registry as MCP tools, for all callers and protocols. Close it when done; the registry stays open. */
 export class MCPSurface {
+  /** Changes with the registry; equal versions mean equal lists. */
+  version = 0
   readonly #registry: AnyRegistry
   readonly #options: ResolvedSurfaceOptions
   readonly #listeners = new Listeners()
   readonly #stop: () => void
-  #version = 0
   #listing: Listing | undefined
   /** The listing of the previous version, for reuse of unchanged tools. */
   #previous: Listing | undefined
-  #isNotifyScheduled = false
+  #timer: ReturnType<typeof setTimeout> | undefined
   #isLinted = false
 
   constructor(registry: AnyRegistry, options: SurfaceOptions = {}) {
@@ -41,11 +47,6 @@ export class MCPSurface {
       // The replaced operation may have been exposed.
       if (type === "replaced" || this.#options.isExposed(spec)) this.#changed()
     })
-  }
-
-  /** Changes with the registry; equal versions mean equal lists. */
-  get version(): number {
-    return this.#version
   }
 
   /** Throws `ProtocolError` for an invalid or outdated cursor. */
@@ -89,17 +90,30 @@ export class MCPSurface {
     }
     // Also in search mode: a client may have an older list with fewer operations.
     const tool = listing.named(name, call.identity)
-    if (tool === undefined) return Promise.reject(unknownTool(name))
+    // The same for a tool that the caller may not use.
+    if (tool === undefined)
+      return Promise.reject(new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`))
     return runOperation(this.#registry, tool, input, call, this.#options)
   }
 
-  /** Notifies when lists have changed, once for all changes of one turn. */
+  /** Notifies when lists have changed, once for changes in quick succession. */
   onChange(listener: () => void): () => void {
     return this.#listeners.add(listener)
   }
 
+  /** Notifies that lists have changed. */
+  announce(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      const { logger } = this.#options
+      this.#listeners.notifyLogged(undefined, logger, "A listener for changed tools threw")
+    }, QUIET_MS)
+    setRef(this.#timer, false)
+  }
+
   /** Whether a caller sees every operation as a tool, or the three search tools. */
-  mode({ identity }: SurfaceCaller): SurfaceMode {
+  mode(identity: Identity | undefined): SurfaceMode {
     return this.#modeFor(this.#current().visibleTo(identity).length)
   }
 
@@ -114,14 +128,27 @@ export class MCPSurface {
     }
   }
 
+  /** The namespaces that a caller may use, with their numbers of operations, in words. */
+  namespaces(identity: Identity | undefined): string | undefined {
+    const counts = new Map<string, number>()
+    for (const { spec } of this.#current().visibleTo(identity)) {
+      counts.set(spec.namespace, (counts.get(spec.namespace) ?? 0) + 1)
+    }
+    if (counts.size === 0) return undefined
+    const all = Array.from(counts, ([namespace, count]) => `${namespace} (${count})`).toSorted()
+    const rest = all.splice(MAX_NAMESPACES).length
+    return `Operations by namespace: ${[...all, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")}.`
+  }
+
   close(): void {
     this.#stop()
+    clearTimeout(this.#timer)
     this.#listeners.clear()
   }
 
   #current(): Listing {
     if (this.#listing === undefined) {
-      this.#listing = new Listing(this.#registry, this.#version, this.#options, this.#previous)
+      this.#listing = new Listing(this.#registry, this.version, this.#options, this.#previous)
       this.#previous = undefined
     }
     return this.#listing
@@ -135,7 +162,7 @@ export class MCPSurface {
 
   #searchToolFor(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined {
     const tool = searchTool(name)
-    return tool !== undefined && this.mode(caller) === "search" ? tool : undefined
+    return tool !== undefined && this.mode(caller.identity) === "search" ? tool : undefined
   }
 
   /** Logs once which schemas known clients refuse, or which were rewritten for them. */
@@ -158,16 +185,10 @@ export class MCPSurface {
   }
 
   #changed(): void {
-    this.#version++
+    this.version++
     this.#previous = this.#listing ?? this.#previous
     this.#listing = undefined
-    if (this.#isNotifyScheduled) return
-    this.#isNotifyScheduled = true
-    queueMicrotask(() => {
-      this.#isNotifyScheduled = false
-      const { logger } = this.#options
-      this.#listeners.notifyLogged(undefined, logger, "A listener for changed tools threw")
-    })
+    this.announce()
   }
 }
 

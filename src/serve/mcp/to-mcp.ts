@@ -1,4 +1,3 @@
-import { checkAccess } from "../../core/access.ts"
 import { loggerOf } from "../../engine/failures.ts"
 import { Closable } from "../../internal/closable.ts"
 import { validateOptions } from "../../internal/options.ts"
@@ -61,13 +60,11 @@ export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MC
 class RegistryServer extends Closable implements MCPServer, Mountable {
   readonly #registry: AnyRegistry
   readonly #options: MCPServerOptions
-  readonly #installed: Promise<void>
   readonly #authenticator: Authenticator
   readonly #servers: Servers
+  readonly #http: HTTPServing
   readonly #closers = new Set<{ close(): Promise<void> }>()
-  readonly #stopFollowing: () => void
   #drainMs: number
-  #http: HTTPServing | undefined
 
   constructor(registry: AnyRegistry, options: MCPServerOptions) {
     super()
@@ -77,10 +74,10 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     this.#drainMs = drainMs
     this.#authenticator = new Authenticator(options, logger)
     const surface = new MCPSurface(registry, { ...options, logger })
-    this.#servers = new Servers(surface, options, logger, (caller) => this.#instructions(caller))
-    this.#installed = checkServerSDK()
-    reportMissing(this.#installed, (message) => logger.error(message))
-    this.#stopFollowing = surface.onChange(this.#servers.notices.changed)
+    this.#servers = new Servers(surface, options, logger)
+    const installed = checkServerSDK()
+    reportMissing(installed, (message) => logger.error(message))
+    this.#http = new HTTPServing(this.#servers, this.#authenticator, installed, options)
   }
 
   readonly fetch = async (request: Request, caller?: GivenCaller): Promise<Response> => {
@@ -156,7 +153,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   }
 
   notifyChanged(): void {
-    this.#servers.notices.changed()
+    this.#servers.surface.announce()
   }
 
   cost(identity?: Identity): SurfaceCost {
@@ -169,12 +166,6 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
         const headers = { "retry-after": "5" }
         throw refuse(503, NOT_SERVED, "The server is closing.", { headers })
       }
-      this.#http ??= new HTTPServing(
-        this.#servers,
-        this.#authenticator,
-        this.#installed,
-        this.#options,
-      )
       return await this.#http.handle(incoming, mount)
     } catch (error) {
       if (error instanceof Refusal) return error.answer
@@ -186,21 +177,10 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   }
 
   protected async end(): Promise<void> {
-    this.#stopFollowing()
-    await this.#servers.drain(this.#drainMs)
-    this.#servers.notices.close()
-    await this.#http?.close()
-    await Promise.all([...this.#closers].map((closer) => closer.close()))
     this.#servers.surface.close()
-  }
-
-  #instructions({ identity }: MCPCaller): string | undefined {
-    const { instructions } = this.#options
-    if (instructions === false) return undefined
-    const own = instructions ?? describeNamespaces(this.#registry, identity)
-    // The mode is the same in both eras: only definitions differ.
-    const isSearched = this.#servers.surface.mode({ identity, era: "modern" }) === "search"
-    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+    await this.#servers.drain(this.#drainMs)
+    await this.#http.close()
+    await Promise.all([...this.#closers].map((closer) => closer.close()))
   }
 }
 
@@ -211,39 +191,4 @@ function hasLeft(incoming: HTTPIncoming): boolean {
   })
   stop()
   return isGone
-}
-
-const MAX_NAMESPACES = 50
-
-/** Instructions for the three search tools. */
-const SEARCH_FIRST =
-  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
-
-/** The default instructions: the namespaces that a caller may use, with their numbers of operations. */
-export function describeNamespaces(
-  registry: AnyRegistry,
-  identity: Identity | undefined,
-): string | undefined {
-  const counts = new Map<string, number>()
-  for (const { namespace, visibility, accessControl } of registry.getAllSpecs()) {
-    if (visibility === "internal" || !mayCall(accessControl, identity)) continue
-    counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
-  }
-  if (counts.size === 0) return undefined
-  const all = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const shown = all.slice(0, MAX_NAMESPACES).map(([namespace, count]) => `${namespace} (${count})`)
-  const rest = all.length > shown.length ? [`${all.length - shown.length} more`] : []
-  return `Operations by namespace: ${[...shown, ...rest].join(", ")}.`
-}
-
-function mayCall(
-  accessControl: Parameters<typeof checkAccess>[0],
-  identity: Identity | undefined,
-): boolean {
-  try {
-    // The resource is known only with the input.
-    return checkAccess({ ...accessControl, resourceIdPath: undefined }, identity)
-  } catch {
-    return false
-  }
 }

@@ -10,11 +10,6 @@ import type { OperationTool } from "./tool.ts"
 const MAX_DETAILS = 4096
 const MAX_ISSUES = 32
 
-/** The error for an unknown tool, and for one that the caller may not use. */
-export function unknownTool(name: string): ProtocolError {
-  return new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`)
-}
-
 /**
  * Reports a failed call, and converts it to a result that a model can read and act on.
  *

@@ -1,16 +1,20 @@
-import { requirementOf, type AccessRequirement } from "../../core/access.ts"
+import type { AccessRequirement } from "../../core/access.ts"
 import type { MCPEra, MCPOrigin, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import { deprecationText } from "../../core/deprecation.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { requirementToSee } from "../expose.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
 import { asObject, mapSchemas, plainSchema } from "../../schema/read/plain-schema.ts"
 import { inputForm, outputForm, itemsOutput, streamForm } from "./tool-forms.ts"
 import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../../mcp/hidden-text.ts"
+
+/** The definition in a list, without the name. */
+type Definition = Omit<MCPToolDefinition, "name">
 
 /** One operation as a tool: created once per spec, its parts on first use. */
 export class OperationTool {
@@ -27,13 +31,13 @@ export class OperationTool {
   #input: InputForm | undefined
   #stream: StreamForm | undefined
   readonly #outputs = new Map<MCPEra, OutputForm | undefined>()
-  readonly #sizes = new Map<MCPEra, number>()
-  readonly #definitions = new Map<MCPEra, Omit<MCPToolDefinition, "name">>()
+  /** The definition without the name, and its characters as JSON. */
+  readonly #definitions = new Map<MCPEra, { readonly of: Definition; size?: number }>()
 
   constructor(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions) {
     this.id = id
     this.spec = spec
-    this.requirement = requirementOf({ ...spec.accessControl, resourceIdPath: undefined })
+    this.requirement = requirementToSee(spec)
     const origin = spec._meta?.["mcp"] as MCPOrigin | undefined
     const isTool = isRecord(origin) && typeof origin.server === "string" && origin.kind === "tool"
     this.raw = isTool && isRecord(origin.tool) ? origin.tool : undefined
@@ -45,7 +49,6 @@ export class OperationTool {
     if (name === this.#successor) return
     this.#successor = name
     this.#definitions.clear()
-    this.#sizes.clear()
   }
 
   get isStream(): boolean {
@@ -91,27 +94,24 @@ export class OperationTool {
   }
 
   /** The definition in a list, without the name. */
-  definition(era: MCPEra): Omit<MCPToolDefinition, "name"> {
-    let definition = this.#definitions.get(era)
-    if (definition === undefined) {
-      definition = this.#define(era)
-      this.#definitions.set(era, definition)
-    }
-    return definition
+  definition(era: MCPEra): Definition {
+    return this.#defined(era).of
   }
 
   /** Characters of the definition as JSON. */
   size(era: MCPEra): number {
-    let size = this.#sizes.get(era)
-    if (size === undefined) {
-      size = JSON.stringify(this.definition(era)).length
-      this.#sizes.set(era, size)
-    }
-    return size
+    const defined = this.#defined(era)
+    return (defined.size ??= JSON.stringify(defined.of).length)
+  }
+
+  #defined(era: MCPEra): { readonly of: Definition; size?: number } {
+    let defined = this.#definitions.get(era)
+    if (defined === undefined) this.#definitions.set(era, (defined = { of: this.#define(era) }))
+    return defined
   }
 
   /** Creates the definition; a failure must not hide other tools. */
-  #define(era: MCPEra): Omit<MCPToolDefinition, "name"> {
+  #define(era: MCPEra): Definition {
     try {
       return this.raw === undefined ? this.#describe(era) : this.#handOn(this.raw, era)
     } catch (error) {
@@ -148,7 +148,7 @@ export class OperationTool {
     return { schema: plainSchema(outputSchema), isWrapped: false }
   }
 
-  #describe(era: MCPEra): Omit<MCPToolDefinition, "name"> {
+  #describe(era: MCPEra): Definition {
     const { spec, form } = this
     const output = this.output(era)
     return {
@@ -161,7 +161,7 @@ export class OperationTool {
   }
 
   /** Passes the definition of an imported tool on, without hidden text and unusable parts. */
-  #handOn(raw: MCPToolDefinition, era: MCPEra): Omit<MCPToolDefinition, "name"> {
+  #handOn(raw: MCPToolDefinition, era: MCPEra): Definition {
     const { name: _, title, description, annotations, execution, ...rest } = raw
     const { taskSupport: __, ...otherExecution } = isRecord(execution) ? execution : {}
     const output = this.output(era)

@@ -1,4 +1,5 @@
 import { CallError } from "../../core/errors.ts"
+import { withoutUndefined } from "../../internal/own.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { diffOf, diffText, type DefinitionChange } from "./definition-diff.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
@@ -224,10 +225,5 @@ function pinOf(tool: MCPToolDefinition): PinnedTool {
 /** The pinned definition of a tool, with the current values of fields that are not pinned. */
 function withPinned(tool: MCPToolDefinition, pinned: PinnedTool["definition"]): MCPToolDefinition {
   const { icons, execution, _meta } = tool
-  return {
-    ...pinned,
-    ...(icons !== undefined && { icons }),
-    ...(execution !== undefined && { execution }),
-    ...(_meta !== undefined && { _meta }),
-  }
+  return { ...pinned, ...withoutUndefined({ icons, execution, _meta }) }
 }

@@ -14,11 +14,16 @@ import { setOwn } from "../../schema/json.ts"
 import type { OperationServer } from "./tool-operation.ts"
 import { parseUriTemplate, type TemplateValue, type UriTemplate } from "./uri-template.ts"
 
-/** Dependencies of resource operations. */
-export interface ResourceOperationOptions {
+/** Dependencies of the operations of resources and prompts. */
+export interface ExtraOperationOptions {
   readonly server: Omit<OperationServer, "trust" | "tools">
-  /** Reads a resource; returns the result of the operation. */
-  readonly read: (uri: string, context: OperationContext, operationId: string) => unknown
+  /** Requests a resource by its address, or a prompt by the server's own name; returns the result of the operation. */
+  readonly request: (
+    subject: string,
+    input: Readonly<Record<string, string>>,
+    context: OperationContext,
+    operationId: string,
+  ) => unknown
   /** Receives warnings about invalid definitions. */
   readonly warn?: ((message: string) => void) | undefined
 }
@@ -53,12 +58,11 @@ const CONTENTS = FromSchema({
  * If several have the same name, the hash of their address is appended, independent of the order of the list.
  */
 export function resourceOperations(
-  resources: readonly unknown[],
-  templates: readonly unknown[],
-  options: ResourceOperationOptions,
+  definitions: readonly unknown[],
+  options: ExtraOperationOptions,
 ): readonly LazyOperation[] {
   const byKey = new Map<string, Address>()
-  for (const value of [...resources, ...templates]) {
+  for (const value of definitions) {
     const address = readAddress(value)
     if (typeof address === "string") {
       options.warn?.(`A resource of MCP server "${options.server.name}" was left out: ${address}.`)
@@ -97,7 +101,7 @@ function readAddress(value: unknown): Address | string {
 function resourceOperation(
   name: string,
   { definition, key, template }: Address,
-  { server, read }: ResourceOperationOptions,
+  { server, request }: ExtraOperationOptions,
 ): LazyOperation {
   const { title, description, mimeType, size, _meta } = definition
   return plainOperation(
@@ -110,7 +114,7 @@ function resourceOperation(
       outputSchema: CONTENTS,
       inputNames: template?.variables.map((variable) => variable.name) ?? [],
       run: (input, context, operationId) =>
-        read(template?.expand(input as Values) ?? key, context, operationId),
+        request(template?.expand(input as Values) ?? key, {}, context, operationId),
       own: isRecord(_meta) ? _meta : undefined,
       origin: {
         server: server.name,
@@ -137,20 +141,6 @@ function templateInput({ variables }: UriTemplate): TSchema {
   return FromSchema({ type: "object", properties, required, additionalProperties: false })
 }
 
-/** Dependencies of prompt operations. */
-export interface PromptOperationOptions {
-  readonly server: Omit<OperationServer, "trust" | "tools">
-  /** Gets a prompt by the server's own name; returns the result of the operation. */
-  readonly get: (
-    name: string,
-    input: Readonly<Record<string, string>>,
-    context: OperationContext,
-    operationId: string,
-  ) => unknown
-  /** Receives warnings about invalid definitions. */
-  readonly warn?: ((message: string) => void) | undefined
-}
-
 const MESSAGES = FromSchema({
   type: "object",
   properties: {
@@ -170,7 +160,7 @@ const MESSAGES = FromSchema({
 /** Creates one query per prompt; its arguments, which are strings, are the input. The first of a name is used. */
 export function promptOperations(
   prompts: readonly unknown[],
-  options: PromptOperationOptions,
+  options: ExtraOperationOptions,
 ): readonly LazyOperation[] {
   const operations = new Map<string, LazyOperation>()
   for (const value of prompts) {
@@ -193,7 +183,7 @@ export function promptOperations(
 function promptOperation(
   name: string,
   definition: JsonObject,
-  { server, get }: PromptOperationOptions,
+  { server, request }: ExtraOperationOptions,
 ): LazyOperation {
   const title = nonEmpty(definition["title"])
   const taken = argumentsOf(definition["arguments"])
@@ -211,7 +201,7 @@ function promptOperation(
       outputSchema: MESSAGES,
       inputNames: [...taken.keys()],
       run: (input, context, operationId) =>
-        get(name, input as Readonly<Record<string, string>>, context, operationId),
+        request(name, input as Readonly<Record<string, string>>, context, operationId),
       own: isRecord(own) ? own : undefined,
       origin: { server: server.name, kind: "prompt", prompt: name },
     },

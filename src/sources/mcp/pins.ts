@@ -2,6 +2,7 @@
 
 import { CallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
+import { withoutUndefined } from "../../internal/own.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import type { DefinitionChange } from "./definition-diff.ts"
 import { canonicalJson } from "../../mcp/canonical.ts"
@@ -64,14 +65,8 @@ export type PinPolicy =
 /** Extracts the pinned part of a definition. */
 export function pinnedPart(tool: MCPToolDefinition): PinnedDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
-  return {
-    name,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(inputSchema !== undefined && { inputSchema }),
-    ...(outputSchema !== undefined && { outputSchema }),
-    ...(annotations !== undefined && { annotations }),
-  }
+  const part = { name, title, description, inputSchema, outputSchema, annotations }
+  return withoutUndefined(part) as PinnedDefinition
 }
 
 /**

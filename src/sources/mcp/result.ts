@@ -1,5 +1,5 @@
 import { mcpEnvelope } from "../../core/envelope.ts"
-import type { MCPContentBlock, MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
+import type { MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { mapBlocks, type MappedBlocks } from "../../mcp/content.ts"
 import type { JsonObject, MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
@@ -16,8 +16,8 @@ export interface AnswerOrigin {
 /** The origin of a tool's result. */
 export interface ToolAnswerOrigin extends AnswerOrigin {
   readonly tool: MCPToolDefinition
-  /** The compiled output schema, used only to read a text as data. */
-  readonly output?: { readonly isOpen?: boolean; check(value: unknown): boolean } | undefined
+  /** Whether a value matches the output schema; asked only to read a text as data. */
+  readonly isOutput: (value: unknown) => boolean
 }
 
 /**
@@ -78,24 +78,17 @@ function metaOf(
 /** Parses the only text of a result as JSON, if it matches the tool's output schema. */
 function readText(
   { content, unknown }: MappedBlocks,
-  { tool, output }: ToolAnswerOrigin,
+  { tool, isOutput }: ToolAnswerOrigin,
 ): { readonly value: unknown } | undefined {
-  // A schema that accepts everything does not describe the text.
-  if (tool.outputSchema === undefined || output === undefined || output.isOpen === true) {
-    return undefined
-  }
-  const texts = content.filter(isTextBlock)
+  if (tool.outputSchema === undefined) return undefined
+  const texts = content.filter((block) => block.type === "text")
   const [only] = texts
   // Blocks of unknown type have become texts here.
   if (only === undefined || texts.length > 1 || unknown.length > 0) return undefined
   try {
     const value: unknown = JSON.parse(only.text)
-    return output.check(value) ? { value } : undefined
+    return isOutput(value) ? { value } : undefined
   } catch {
     return undefined
   }
-}
-
-function isTextBlock(block: MCPContentBlock): block is MCPContentBlock & { type: "text" } {
-  return block.type === "text"
 }

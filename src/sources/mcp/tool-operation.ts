@@ -25,28 +25,29 @@ export type OperationServer = Pick<
   | "maxTotalTimeout"
 >
 
-/** Dependencies of a tool operation. */
-export interface ToolOperationOptions {
-  readonly server: OperationServer
-  /** Receives the input after validation. */
-  readonly handler: OperationHandler
-}
-
 /**
- * Creates the operation of a tool; its schemas are compiled on first use.
+ * Creates the operation of a tool, whose handler receives the input after validation; its schemas are compiled on first use.
  *
  * It is a mutation unless a trusted server or the user says otherwise.
  */
 export function toolOperation(
   tool: MCPToolDefinition,
-  options: ToolOperationOptions,
+  server: OperationServer,
+  handler: OperationHandler,
 ): LazyOperation {
-  return lazyOperation(new ToolParts(tool, options))
+  return lazyOperation(new ToolParts(tool, server, handler))
 }
 
 class ToolParts implements LazyParts {
   readonly name: string
+  readonly namespace: string
+  readonly version: string
   readonly type: OperationType
+  readonly title: string | undefined
+  readonly description: string
+  readonly annotations: OperationAnnotations | undefined
+  readonly accessControl: LazyParts["accessControl"]
+  readonly visibility: LazyParts["visibility"]
   readonly handler: OperationHandler
   readonly #tool: MCPToolDefinition
   readonly #server: OperationServer
@@ -54,42 +55,23 @@ class ToolParts implements LazyParts {
   #output: MappedSchema | undefined
   #meta: Readonly<Record<string, unknown>> | undefined
 
-  constructor(tool: MCPToolDefinition, { server, handler }: ToolOperationOptions) {
+  constructor(tool: MCPToolDefinition, server: OperationServer, handler: OperationHandler) {
+    const { name, version, trust, visibility } = server
+    const own = server.tools.get(tool.name)
+    const reads = trust && tool.annotations?.readOnlyHint === true
     this.#tool = tool
     this.#server = server
     this.name = operationName(tool.name)
+    this.namespace = name
+    this.version = version
+    this.type = own?.type ?? (reads ? "query" : "mutation")
+    this.title = tool.title ?? tool.annotations?.title
+    this.description =
+      tool.description || this.title || `Tool "${tool.name}" of the MCP server "${name}".`
+    this.annotations = annotationsOf(tool, this.type, trust)
+    this.accessControl = own?.accessControl ?? server.accessControl
+    this.visibility = visibility
     this.handler = handler
-    const reads = server.trust && tool.annotations?.readOnlyHint === true
-    this.type = server.tools.get(tool.name)?.type ?? (reads ? "query" : "mutation")
-  }
-
-  get namespace(): string {
-    return this.#server.name
-  }
-
-  get version(): string {
-    return this.#server.version
-  }
-
-  get title(): string | undefined {
-    return this.#tool.title ?? this.#tool.annotations?.title
-  }
-
-  get description(): string {
-    const { description, name } = this.#tool
-    return description || this.title || `Tool "${name}" of the MCP server "${this.#server.name}".`
-  }
-
-  get annotations(): OperationAnnotations | undefined {
-    return annotationsOf(this.#tool, this.type, this.#server.trust)
-  }
-
-  get accessControl(): LazyParts["accessControl"] {
-    return this.#server.tools.get(this.#tool.name)?.accessControl ?? this.#server.accessControl
-  }
-
-  get visibility(): LazyParts["visibility"] {
-    return this.#server.visibility
   }
 
   get policy(): LazyParts["policy"] {

@@ -2,7 +2,7 @@ import { Type } from "typebox"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as z from "zod"
 import { createRegistry } from "../../../src/engine/registry.ts"
-import { inputOrEmpty } from "../../../src/serve/http/call-options.ts"
+import { inputOrEmpty } from "../../../src/serve/http/call-sink.ts"
 import { apiOf, eventsOf, operation } from "./routes-support.ts"
 import type { Api } from "./routes-support.ts"
 

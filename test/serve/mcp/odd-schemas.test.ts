@@ -7,7 +7,7 @@ import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
 import { errorText } from "../../../src/serve/mcp/tool-errors.ts"
 import { flattened, portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
-import { describeNamespaces } from "../../../src/serve/mcp/to-mcp.ts"
+import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
 import { Refusal } from "../../../src/serve/mcp/answers.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "../../../src/serve/mcp/questions.ts"
 import { headed } from "./support/clients.ts"
@@ -310,7 +310,7 @@ describe("the door", () => {
 
 describe("names and words", () => {
   test("a registry without operations has no instructions", () => {
-    expect(describeNamespaces(new OperationRegistry() as never, undefined)).toBeUndefined()
+    expect(new MCPSurface(new OperationRegistry()).namespaces(undefined)).toBeUndefined()
   })
 
   test("malformed issues are left out", () => {

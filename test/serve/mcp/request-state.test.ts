@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { StateSeal, stableJson } from "../../../src/serve/mcp/request-state.ts"
+import { canonicalJson } from "../../../src/mcp/canonical.ts"
+import { StateSeal } from "../../../src/serve/mcp/request-state.ts"
 
 const KEY = "0123456789abcdef0123456789abcdef"
 
@@ -12,7 +13,7 @@ describe("a sealed state", () => {
       fc.asyncProperty(fc.jsonValue(), binding, binding, async (payload, ours, theirs) => {
         const state = await seal.seal(payload, ours)
         expect(await seal.open(state, ours)).toEqual(JSON.parse(JSON.stringify(payload)))
-        fc.pre(stableJson(ours) !== stableJson(theirs))
+        fc.pre(canonicalJson(ours) !== canonicalJson(theirs))
         expect(await seal.open(state, theirs)).toBeUndefined()
       }),
       { numRuns: 50 },

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { Type } from "typebox"
-import { describe, expect, test } from "vitest"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../src/testing.ts"
 import type { AnyOperation, Identity, Logger } from "../../../src/index.ts"
 import { ProtocolError } from "../../../src/serve/mcp/model.ts"
@@ -216,7 +216,10 @@ describe("pages", () => {
 })
 
 describe("changes", () => {
-  test("changes of one turn are announced once, and the list is new at once", async () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
+  afterEach(() => vi.useRealTimers())
+
+  test("changes in quick succession are announced once, and the list is new at once", () => {
     const registry = quietRegistry([greet])
     const surface = new MCPSurface(registry, { logger: silentLogger })
     let told = 0
@@ -228,15 +231,15 @@ describe("changes", () => {
     registry.unregister("demo.greet")
     expect(surface.version).not.toBe(before)
     expect(allTools(surface).map(({ name }) => name)).toEqual(["a_one", "a_two"])
-    await Promise.resolve()
+    vi.advanceTimersByTime(20)
     expect(told).toBe(1)
     stop()
     registry.register(ping("a.three") as never)
-    await Promise.resolve()
+    vi.advanceTimersByTime(20)
     expect(told).toBe(1)
   })
 
-  test("changes of hidden operations are not announced, unless they were visible before", async () => {
+  test("changes of hidden operations are not announced, unless they were visible before", () => {
     const registry = quietRegistry([greet])
     const surface = new MCPSurface(registry, {
       logger: silentLogger,
@@ -247,15 +250,15 @@ describe("changes", () => {
       told++
     })
     registry.registerAll([ping("a.inner", { visibility: "internal" }), ping("x.one")])
-    await Promise.resolve()
+    vi.advanceTimersByTime(20)
     expect([told, surface.version]).toEqual([0, 0])
     registry.register({ ...greet, visibility: "internal" } as never, { replace: true })
-    await Promise.resolve()
+    vi.advanceTimersByTime(20)
     expect(told).toBe(1)
     expect(allTools(surface)).toEqual([])
   })
 
-  test("changes reach other listeners when one throws, and none after close", async () => {
+  test("changes reach other listeners when one throws, and none after close", () => {
     const errors: string[] = []
     const logger: Logger = { ...silentLogger, error: (message) => void errors.push(message) }
     const registry = quietRegistry()
@@ -268,11 +271,11 @@ describe("changes", () => {
       told++
     })
     registry.register(ping("a.b") as never)
-    await Promise.resolve()
+    vi.advanceTimersByTime(20)
     expect([told, errors.length]).toEqual([1, 1])
     surface.close()
     registry.register(ping("a.c") as never)
-    await Promise.resolve()
+    vi.advanceTimersByTime(20)
     expect(told).toBe(1)
   })
 })

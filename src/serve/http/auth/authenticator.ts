@@ -1,10 +1,11 @@
 import type { Identity } from "../../../core/types.ts"
+import { checkOption } from "../../../internal/options.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
-import { isIdentity, type Authenticate, type Authenticated } from "../../authenticate.ts"
+import type { Authenticate, Authenticated } from "../../authenticate.ts"
 import { readCredential, type UpgradeRequestLike } from "../../upgrade.ts"
 import { JwtVerifier } from "./jwt.ts"
-import type { ApiKey, AuthOptions, NamedApiKey } from "./options.ts"
+import { AUTH_OPTIONS, type ApiKey, type AuthOptions, type NamedApiKey } from "./options.ts"
 
 type Result = Authenticated | null | undefined
 
@@ -14,12 +15,12 @@ type Result = Authenticated | null | undefined
  * Answers synchronously when an API key decides. Throws a `TypeError` for invalid options.
  */
 export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticate {
+  const fail = (path: string, message: string): Error => new TypeError(`${path} ${message}`)
+  // Again, for hubs: their values come from references in files.
+  checkOption({ path: "auth", isOpen: true, fail }, { members: AUTH_OPTIONS }, auth)
   const { apiKeys, jwt, authenticate, anonymous = false } = auth
   if (apiKeys === undefined && jwt === undefined && authenticate === undefined) {
     throw new TypeError("auth must have at least one of apiKeys, jwt and authenticate.")
-  }
-  if (authenticate !== undefined && typeof authenticate !== "function") {
-    throw new TypeError("auth.authenticate must be a function from a request to an identity.")
   }
   const keys = apiKeys === undefined ? undefined : new ApiKeys(apiKeys)
   const tokens = jwt === undefined ? undefined : new JwtVerifier(jwt, clock)
@@ -94,12 +95,10 @@ class ApiKeys {
   readonly #accepted = new Map<string, Identity>()
 
   constructor(keys: readonly (ApiKey | NamedApiKey)[]) {
-    if (!Array.isArray(keys) || keys.length === 0) {
+    if (keys.length === 0) {
       throw new TypeError("auth.apiKeys must list at least one { hash, identity }.")
     }
-    for (const [index, entry] of keys.entries()) {
-      this.#add(index, (entry ?? {}) as Partial<ApiKey & NamedApiKey>)
-    }
+    for (const [index, entry] of keys.entries()) this.#add(index, entry)
   }
 
   find(key: string): Identity | undefined {
@@ -112,15 +111,15 @@ class ApiKeys {
   }
 
   // The entry is never shown: the value in place of the hash may be the key itself.
-  #add(index: number, entry: Partial<ApiKey & NamedApiKey>): void {
+  #add(index: number, entry: { readonly hash: string } & Partial<ApiKey & NamedApiKey>): void {
     const { hash, id, scopes } = entry
     const identity = entry.identity ?? (id === undefined ? undefined : { id, scopes: scopes ?? [] })
-    if (typeof hash !== "string" || !/^[0-9a-f]{64}$/i.test(hash)) {
+    if (!/^[0-9a-f]{64}$/i.test(hash)) {
       throw new TypeError(
         `auth.apiKeys[${index}].hash must be 64 hexadecimal digits: what "operations hash-key" or hashApiKey(key) gives.`,
       )
     }
-    if (!isIdentity(identity)) {
+    if (identity === undefined) {
       throw new TypeError(`auth.apiKeys[${index}].identity must be { id, scopes }.`)
     }
     if (entry.identity !== undefined && (id !== undefined || scopes !== undefined)) {

@@ -41,7 +41,7 @@ export async function readInput(
   }
   const { slot } = incoming
   slot?.pause()
-  const body = new LimitedReader(incoming, context.options.maxUploadBytes)
+  const body = limitedReader(incoming, context.options.maxUploadBytes)
   const upload = new Upload(context, spec.inputSchema as JsonSchema, fields)
   const input = isForm
     ? await upload.form(new MultipartReader(body, boundaryOf(parameters)), incoming)
@@ -98,9 +98,13 @@ class Upload {
       const { name } = part
       const field = this.#fields.properties.get(name)
       if (field === undefined) {
-        if (part.isFile) throw notAFile(name)
+        if (part.isFile) {
+          const shown = JSON.stringify(name.slice(0, 100))
+          throw badRequest(`${shown} is not a file of this operation.`)
+        }
         const text = decodeBody([await this.#collect(reader)])
-        if (isJsonPart(part)) setOwn(others, name, this.#context.parseJSON(text))
+        const isJson = parseMediaType(part.type)?.essence === "application/json"
+        if (isJson) setOwn(others, name, this.#context.parseJSON(text))
         else texts.set(name, [...(texts.get(name) ?? []), text])
         continue
       }
@@ -173,14 +177,6 @@ async function* rest(
   }
 }
 
-function isJsonPart({ type }: Part): boolean {
-  return parseMediaType(type)?.essence === "application/json"
-}
-
-function notAFile(name: string): HTTPRefusal {
-  return badRequest(`${JSON.stringify(name.slice(0, 100))} is not a file of this operation.`)
-}
-
 /** The refusal of a body of another type. */
 function unsupported(fields: FileFields | undefined): HTTPRefusal {
   const ways = ["application/json"]
@@ -194,30 +190,22 @@ function unsupported(fields: FileFields | undefined): HTTPRefusal {
 }
 
 /** Reads the body of a request up to a limit. Throws a refusal when it is longer. */
-class LimitedReader implements ByteReader {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  readonly #max: number
-  #left: number
-
-  constructor(incoming: HTTPIncoming, max: number) {
-    if (Number(incoming.header("content-length")) > max) throw tooLong(max)
-    if (incoming.openBody === undefined) {
-      throw new HTTPRefusal(415, "VALIDATION_ERROR", "This server takes bodies as JSON only.")
-    }
-    this.#reader = incoming.openBody().getReader()
-    this.#max = max
-    this.#left = max
+function limitedReader(incoming: HTTPIncoming, max: number): ByteReader {
+  if (Number(incoming.header("content-length")) > max) throw tooLong(max)
+  if (incoming.openBody === undefined) {
+    throw new HTTPRefusal(415, "VALIDATION_ERROR", "This server takes bodies as JSON only.")
   }
-
-  async read(): Promise<Uint8Array | undefined> {
-    const { value } = await this.#reader.read()
-    this.#left -= value?.byteLength ?? 0
-    if (this.#left >= 0) return value
-    this.cancel()
-    throw tooLong(this.#max)
-  }
-
-  cancel(): void {
-    this.#reader.cancel().catch(() => undefined)
+  const reader = incoming.openBody().getReader()
+  let left = max
+  const cancel = (): void => void reader.cancel().catch(() => undefined)
+  return {
+    cancel,
+    async read() {
+      const { value } = await reader.read()
+      left -= value?.byteLength ?? 0
+      if (left >= 0) return value
+      cancel()
+      throw tooLong(max)
+    },
   }
 }

@@ -1,6 +1,6 @@
-import { checkAccess } from "../../../core/access.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { OperationSpec } from "../../../core/types.ts"
+import { maySee } from "../../expose.ts"
 import type { DocumentOptions, JsonObject, OpenAPIObject, Steps } from "./model.ts"
 import { pathItemOf, tagsOf, securityRequirements, securitySchemes } from "./operation.ts"
 import type { OperationWriter } from "./operation.ts"
@@ -63,7 +63,7 @@ function shownSpecs(
     const spec = handler === undefined ? undefined : registry.getSpec(id)
     if (spec === undefined || spec.visibility === "internal") continue
     if (isExposed?.(spec) === false) continue
-    if ("identity" in options && !checkAccess(spec.accessControl, identity)) continue
+    if ("identity" in options && !maySee(spec, identity)) continue
     shown.push([id, spec])
   }
   return shown.toSorted(([left], [right]) => (left < right ? -1 : 1))

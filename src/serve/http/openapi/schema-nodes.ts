@@ -1,5 +1,6 @@
 import { definitionsOf, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
 import { isRecord } from "../../../internal/guards.ts"
+import { perObject } from "../../../internal/per-object.ts"
 import { setOwn, type JsonSchema } from "../../../schema/json.ts"
 import { Links } from "../../../schema/refs.ts"
 import { mapSchemas, plainSchema } from "../../../schema/read/plain-schema.ts"
@@ -40,8 +41,8 @@ type World = Map<string, { readonly definition: unknown; readonly index: number 
 /** Splits schemas into nodes: each referenced schema becomes one node. */
 export class NodeStore {
   readonly nodes: SchemaNode[] = []
+  readonly #namesIn = perObject(referredNames)
   readonly #worlds: Record<SchemaRole, World[]> = { input: [], output: [] }
-  readonly #named = new WeakMap<object, readonly string[]>()
 
   /** Copies a schema with tokens as references, which are resolved in `root`. */
   add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
@@ -115,20 +116,6 @@ export class NodeStore {
     return world
   }
 
-  #namesIn(node: object): readonly string[] {
-    let names = this.#named.get(node)
-    if (names === undefined) {
-      const referred = new Set<string>()
-      mapSchemas(node as JsonSchema, (inner) => {
-        const ref = inner["$ref"]
-        if (typeof ref === "string") referred.add(ref.slice(DEFS.length))
-        return within(inner)
-      })
-      this.#named.set(node, (names = [...referred]))
-    }
-    return names
-  }
-
   #make(wanted: string, schema: JsonSchema): number {
     return this.nodes.push({ wanted, body: schema }) - 1
   }
@@ -143,6 +130,17 @@ export class NodeStore {
     }
     return copied
   }
+}
+
+/** The names of the definitions that a schema refers to. */
+function referredNames(node: object): ReadonlySet<string> {
+  const names = new Set<string>()
+  mapSchemas(node as JsonSchema, (inner) => {
+    const ref = inner["$ref"]
+    if (typeof ref === "string") names.add(ref.slice(DEFS.length))
+    return within(inner)
+  })
+  return names
 }
 
 /** A schema without its definitions, which may be many and lazy. */

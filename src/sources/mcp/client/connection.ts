@@ -3,12 +3,11 @@ import { fixedHeaders } from "../../../core/call-headers.ts"
 import type { CallError } from "../../../core/errors.ts"
 import { Closable } from "../../../internal/closable.ts"
 import type { ResolvedServer } from "../config.ts"
-import type { JsonObject, MCPEra, MCPToolDefinition, MCPToolResult } from "../../../mcp/model.ts"
+import type { JsonObject, MCPToolDefinition, MCPToolResult } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
 import { memberOf } from "./sdk.ts"
-import type { MCPLogReader } from "./log-lines.ts"
 import type {
   MCPConnectionEvent,
   MCPConnectionStatus,
@@ -20,17 +19,8 @@ import type {
 import { LISTS, listAll, withoutBadHeaders } from "./paging.ts"
 import { RequestTimeout } from "./request-timeout.ts"
 import { Requests } from "./requests.ts"
-import { Supervisor } from "./supervisor.ts"
+import { Supervisor, type Supervised } from "./supervisor.ts"
 import { Listeners } from "../../../internal/listeners.ts"
-
-/** Optional dependencies of a connection. */
-export interface ConnectionDependencies {
-  /** The server's era, if known from the `peer.era` of an earlier connection. */
-  readonly knownEra?: MCPEra | undefined
-  /** Receives what the server logs. */
-  readonly log?: MCPLogReader | undefined
-  readonly clock?: Clock | undefined
-}
 
 /** A connection, or a stand-in for one. */
 export type MCPConnection = Omit<Connection, typeof Symbol.asyncDispose>
@@ -50,7 +40,10 @@ export class Connection extends Closable {
   readonly #callers: CallerSessions | undefined
   readonly #requests: Requests
 
-  constructor(server: ResolvedServer, dependencies: ConnectionDependencies = {}) {
+  constructor(
+    server: ResolvedServer,
+    dependencies: Partial<Pick<Supervised, "clock" | "knownEra" | "log">> = {},
+  ) {
     super()
     const { clock = systemClock, knownEra, log } = dependencies
     this.name = server.name
@@ -97,8 +90,6 @@ export class Connection extends Closable {
     const timeout = new RequestTimeout({
       clock: this.#clock,
       subject: `Connecting to MCP server "${this.name}"`,
-      idle: Number.POSITIVE_INFINITY,
-      total: Number.POSITIVE_INFINITY,
       signal,
     })
     try {

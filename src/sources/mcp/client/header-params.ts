@@ -1,5 +1,6 @@
 import { toBase64 } from "../../../internal/base64.ts"
 import { isObject } from "../../../internal/guards.ts"
+import { perObject } from "../../../internal/per-object.ts"
 import { valueAt } from "../../../internal/pointer.ts"
 import { keywordShape } from "../../../schema/keywords.ts"
 import { memberOf } from "./sdk.ts"
@@ -27,8 +28,6 @@ export function findHeaderIssue(inputSchema: unknown): string | undefined {
   return visit(inputSchema, [], true, 0, [])
 }
 
-const cache = new WeakMap<object, readonly HeaderParam[]>()
-
 /** The headers that repeat parameters of a call; none in a browser, where the server would have to allow each. */
 export function paramHeaders(
   definition: unknown,
@@ -36,20 +35,19 @@ export function paramHeaders(
 ): Readonly<Record<string, string>> {
   const schema = memberOf(definition, "inputSchema")
   if (!isObject(schema)) return {}
-  let params = cache.get(schema)
-  if (params === undefined) {
-    const found: HeaderParam[] = []
-    const isBrowser = "window" in globalThis && "document" in globalThis
-    params = isBrowser || visit(schema, [], true, 0, found) !== undefined ? [] : found
-    cache.set(schema, params)
-  }
   const headers: Record<string, string> = {}
-  for (const { path, name } of params) {
+  for (const { path, name } of paramsOf(schema)) {
     const text = headerText(valueAt(input, path))
     if (text !== undefined) headers[`Mcp-Param-${name}`] = text
   }
   return headers
 }
+
+const paramsOf = perObject((schema: object): readonly HeaderParam[] => {
+  const found: HeaderParam[] = []
+  const isBrowser = "window" in globalThis && "document" in globalThis
+  return isBrowser || visit(schema, [], true, 0, found) !== undefined ? [] : found
+})
 
 function headerText(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "boolean" && typeof value !== "number") {

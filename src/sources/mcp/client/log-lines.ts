@@ -1,6 +1,6 @@
 import { cutText } from "../../../internal/message-text.ts"
 import { systemClock } from "../../../internal/clock.ts"
-import { isLogLevel, type LogLevel } from "../../../mcp/log-level.ts"
+import { isLogLevel, type LogLevel } from "../../../mcp/model.ts"
 import { memberOf } from "./sdk.ts"
 import type { Secrets } from "./mask.ts"
 import type { SessionRequest } from "./running-request.ts"

@@ -48,7 +48,6 @@ export async function openSession(host: OpenHost): Promise<Session> {
   const limit = new RequestTimeout({
     clock: systemClock,
     subject: `Connecting to MCP server "${server.name}"`,
-    idle: Number.POSITIVE_INFINITY,
     total: server.connectTimeout,
     signal,
   })
@@ -118,7 +117,13 @@ async function createSession(
     }
     case "own": {
       const transport = await channel.make()
-      if (used.has(transport)) throw transportUsedError(server.name)
+      if (used.has(transport)) {
+        throw new CallError(
+          "UNAVAILABLE",
+          `MCP server "${server.name}" cannot be connected to again: its transport has been used. Pass "transport" as a function that creates a new one.`,
+          { retryable: false },
+        )
+      }
       used.add(transport)
       return sessionOver(transport)
     }
@@ -127,14 +132,6 @@ async function createSession(
 
 /** Transports that were started; a transport cannot be started twice. */
 const used = new WeakSet<object>()
-
-function transportUsedError(name: string): CallError {
-  return new CallError(
-    "UNAVAILABLE",
-    `MCP server "${name}" cannot be connected to again: its transport has been used. Pass "transport" as a function that creates a new one.`,
-    { retryable: false },
-  )
-}
 
 function giveUpError(session: Session, { server, signal, secrets }: OpenHost): CallError {
   const { name, connectTimeout } = server

@@ -32,6 +32,9 @@ const MAX_TTL = 86_400_000
  * One refresh runs at a time; requests during it share the next one. Its creator closes it.
  */
 export class Refresher {
+  operations: readonly LazyOperation[] = []
+  /** Why the last refresh failed; `undefined` when it did not. */
+  failure: string | undefined = undefined
   readonly #connection: MCPConnection
   readonly #sections: readonly Section[]
   readonly #logger: Logger
@@ -39,13 +42,11 @@ export class Refresher {
   readonly #stopListening: () => void
   /** Sections to refresh in the background. */
   readonly #stale = new Set<Section>()
-  #operations: readonly LazyOperation[] = []
   #running: Promise<MCPToolsChange> | undefined
   #next: Promise<MCPToolsChange> | undefined
   #background: unknown
   #expiry: unknown
   #failures = 0
-  #failure: string | undefined
   #endedAt = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -54,15 +55,6 @@ export class Refresher {
     this.#sections = sections
     this.#logger = logger
     this.#stopListening = connection.onEvent((event) => this.#onEvent(event))
-  }
-
-  get operations(): readonly LazyOperation[] {
-    return this.#operations
-  }
-
-  /** Why the last refresh failed; `undefined` when it did not. */
-  get failure(): string | undefined {
-    return this.#failure
   }
 
   /** Settles when no refresh is running or due. */
@@ -160,16 +152,16 @@ export class Refresher {
     this.#expire(shortest)
     const failed = outcomes.find((outcome) => outcome.status === "rejected")
     this.#failures = failed === undefined ? 0 : this.#failures + 1
-    this.#failure = failed === undefined ? undefined : reasonOf(failed.reason)
+    this.failure = failed === undefined ? undefined : reasonOf(failed.reason)
     if (failed !== undefined) throw failed.reason
     return change
   }
 
   #take(): MCPToolsChange {
-    const before = this.#operations
+    const before = this.operations
     if (this.#isClosed) return difference(before, before)
-    this.#operations = this.#sections.flatMap(({ operations }) => operations)
-    const change = difference(before, this.#operations)
+    this.operations = this.#sections.flatMap(({ operations }) => operations)
+    const change = difference(before, this.operations)
     if (change.added.length + change.replaced.length + change.removed.length > 0) {
       const what = "A listener for changed tools threw"
       const about = { server: this.#connection.name }

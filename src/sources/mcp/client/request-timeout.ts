@@ -10,10 +10,10 @@ export interface RequestTimeoutOptions {
   readonly clock: Clock
   /** The subject of error messages. */
   readonly subject: string
-  /** Maximum time without activity, in milliseconds. */
-  readonly idle: number
-  /** Maximum time in total, in milliseconds. */
-  readonly total: number
+  /** Maximum time without activity, in milliseconds; default: none. */
+  readonly idle?: number
+  /** Maximum time in total, in milliseconds; default: none. */
+  readonly total?: number
   /** Epoch milliseconds. Read again when it has passed: it moves while the caller is asked. */
   readonly deadline?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -46,7 +46,7 @@ export class RequestTimeout {
   /** The idle limit applies only after `resume`. */
   constructor(options: RequestTimeoutOptions) {
     this.#options = options
-    const { clock, total, idle, signal } = options
+    const { clock, total = NEVER, idle = NEVER, signal } = options
     const now = clock.now()
     this.#totalEndsAt = now + total
     this.#endsAt = this.#due()
@@ -87,7 +87,7 @@ export class RequestTimeout {
   touch(): void {
     if (this.#pauses > 0 || this.isOver) return
     const now = this.#options.clock.now()
-    this.#idleAt = now + this.#options.idle
+    this.#idleAt = now + (this.#options.idle ?? NEVER)
     if (this.#idleAt < this.#firesAt) this.#arm(this.#idleAt, now)
   }
 

@@ -15,12 +15,10 @@ import type { Supervisor } from "./supervisor.ts"
 import type { Clock } from "../../../internal/platform.ts"
 
 /** A request of a caller. */
-export interface CallRequest {
-  readonly method: string
-  readonly params: JsonObject
-  readonly phase: SessionRequest["phase"]
-  readonly tool?: string | undefined
-  readonly definition?: unknown
+export interface CallRequest extends Pick<
+  SessionRequest,
+  "method" | "params" | "phase" | "tool" | "definition"
+> {
   readonly options: MCPRequestOptions
 }
 
@@ -124,7 +122,8 @@ export class Requests {
           if (isCallError(failure, "TIMEOUT")) void this.#checkAlive(session)
           throw failure
         }
-        const { thrown, error, isSent, retryAfterMs } = failure
+        const { thrown, error } = failure
+        const { isSent, retryAfterMs } = failure.request
         if (hadId && isExpiry(thrown) && renewals++ === 0) {
           this.#supervisor.expired(session)
           this.#callers?.expired(session)

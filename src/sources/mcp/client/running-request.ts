@@ -81,15 +81,13 @@ export class RunningRequest {
 export class RequestFailure extends Error {
   readonly thrown: unknown
   readonly error: CallError
-  readonly isSent: boolean
-  readonly retryAfterMs: number | undefined
+  readonly request: RunningRequest
 
-  constructor(thrown: unknown, error: CallError, running: RunningRequest) {
+  constructor(thrown: unknown, error: CallError, request: RunningRequest) {
     super(error.message)
     this.thrown = thrown
     this.error = error
-    this.isSent = running.isSent
-    this.retryAfterMs = running.retryAfterMs
+    this.request = request
   }
 }
 

@@ -4,13 +4,13 @@ import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import type { JsonObject } from "../../../mcp/model.ts"
+import { traceOf, type JsonObject } from "../../../mcp/model.ts"
+import type { CallOptions } from "../../../core/types.ts"
 import type { ResolvedServer } from "../config.ts"
 import { promptOperations, resourceOperations } from "../extra-operation.ts"
 import { promptEnvelope, resourceEnvelope, type AnswerOrigin } from "../result.ts"
-import { readOptions } from "./call-context.ts"
 import type { MCPConnection } from "./connection.ts"
-import type { MCPList, MCPListKind } from "./model.ts"
+import type { MCPList, MCPListKind, MCPRequestOptions, RequestCaller } from "./model.ts"
 
 /** An operation, and what is needed to run it. */
 interface Entry {
@@ -64,12 +64,49 @@ export abstract class Section<TEntry extends Entry = Entry> {
   }
 }
 
+/** What distinguishes resources from prompts. */
+interface ExtraKind {
+  readonly kinds: readonly MCPListKind[]
+  readonly make: typeof resourceOperations
+  readonly wrap: (result: JsonObject, about: AnswerOrigin) => ResponseEnvelope
+  readonly request: (
+    connection: MCPConnection,
+    subject: string,
+    input: Readonly<Record<string, string>>,
+    options: MCPRequestOptions,
+  ) => Promise<JsonObject>
+}
+
+/** The resources of a server, and its templates of resources. */
+export const RESOURCES: ExtraKind = {
+  kinds: ["resources", "resourceTemplates"],
+  make: resourceOperations,
+  wrap: resourceEnvelope,
+  request: (connection, uri, _, options) => connection.readResource(uri, options),
+}
+
+export const PROMPTS: ExtraKind = {
+  kinds: ["prompts"],
+  make: promptOperations,
+  wrap: promptEnvelope,
+  request: (connection, name, input, options) => connection.getPrompt(name, input, options),
+}
+
 /**
- * The resources or prompts of a server.
+ * The resources or prompts of a server as queries.
  *
  * If listing them fails, the tools are not affected: the old entries stay, with a warning.
  */
-abstract class ExtraSection extends Section {
+export class ExtraSection extends Section {
+  readonly kinds: readonly MCPListKind[]
+  readonly #kind: ExtraKind
+
+  constructor(server: ResolvedServer, connection: MCPConnection, kind: ExtraKind) {
+    super(server, connection)
+    this.kinds = kind.kinds
+    this.#kind = kind
+  }
+
   override async update(): Promise<{ readonly ttlMs: number | undefined }> {
     const { server, connection, kinds } = this
     let lists: readonly MCPList[]
@@ -84,8 +121,12 @@ abstract class ExtraSection extends Section {
       return { ttlMs: undefined }
     }
     const warnings = lists.flatMap((list) => list.warnings)
-    const items = lists.map((list) => list.items)
-    const made = this.make(items, (warning) => warnings.push(warning))
+    const items = lists.flatMap((list) => list.items)
+    const made = this.#kind.make(items, {
+      server,
+      warn: (warning) => warnings.push(warning),
+      request: (...request) => this.#request(...request),
+    })
     this.replace(
       made.map((operation) => ({ text: canonicalJson(operation), entry: { operation } })),
       (_, id) => warnings.push(`"${id}" exists twice; the first one is used.`),
@@ -95,59 +136,50 @@ abstract class ExtraSection extends Section {
     return { ttlMs: lifetimes.length === 0 ? undefined : Math.min(...lifetimes) }
   }
 
-  /** Makes the operations of the lists, one list per entry of `kinds`. */
-  protected abstract make(
-    lists: readonly (readonly unknown[])[],
-    warn: (message: string) => void,
-  ): readonly LazyOperation[]
-
-  /** Wraps the result of a request when it arrives. */
-  protected async answer(
-    wrap: (result: JsonObject, about: AnswerOrigin) => ResponseEnvelope,
-    response: Promise<JsonObject>,
+  async #request(
+    subject: string,
+    input: Readonly<Record<string, string>>,
+    context: ToolCallContext,
+    operationId: string,
   ): Promise<ResponseEnvelope> {
+    const { server, connection } = this
     const started = systemClock.now()
-    const result = await response
-    const { peer } = this.connection
+    const options = readOptions(context, operationId)
+    const result = await this.#kind.request(connection, subject, input, options)
     const durationMs = systemClock.now() - started
-    return wrap(result, { server: this.server.name, peer, durationMs })
+    return this.#kind.wrap(result, { server: server.name, peer: connection.peer, durationMs })
   }
 }
 
-/** The resources of a server, and its templates of resources, as queries. */
-export class ResourceSection extends ExtraSection {
-  readonly kinds = ["resources", "resourceTemplates"] as const
+/** The parts of a call that a tool needs; a handler's context has them. */
+export type ToolCallContext = Pick<
+  CallOptions,
+  "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity" | "requestId"
+>
 
-  protected override make(
-    [resources = [], templates = []]: readonly (readonly unknown[])[],
-    warn: (message: string) => void,
-  ): readonly LazyOperation[] {
-    return resourceOperations(resources, templates, {
-      server: this.server,
-      warn,
-      read: (uri, context, operationId) => {
-        const options = readOptions(context, operationId)
-        return this.answer(resourceEnvelope, this.connection.readResource(uri, options))
-      },
-    })
-  }
+/** The request options of a call that only reads: the request has no effect, so it may be repeated. */
+export function readOptions(
+  context: ToolCallContext,
+  operationId: string | undefined,
+): MCPRequestOptions {
+  const { signal, deadline, progress, requestInput, metadata } = context
+  const meta = traceOf(metadata)
+  const caller = callerOf(context, operationId)
+  return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
 }
 
-/** The prompts of a server as queries. */
-export class PromptSection extends ExtraSection {
-  readonly kinds = ["prompts"] as const
-
-  protected override make(
-    [prompts = []]: readonly (readonly unknown[])[],
-    warn: (message: string) => void,
-  ): readonly LazyOperation[] {
-    return promptOperations(prompts, {
-      server: this.server,
-      warn,
-      get: (name, input, context, operationId) => {
-        const options = readOptions(context, operationId)
-        return this.answer(promptEnvelope, this.connection.getPrompt(name, input, options))
-      },
-    })
+/** The caller of a request; its members are read only if they are needed. */
+export function callerOf(
+  context: Pick<ToolCallContext, "identity" | "requestId">,
+  operationId: string | undefined,
+): RequestCaller {
+  return {
+    operationId,
+    get identity() {
+      return context.identity
+    },
+    get requestId() {
+      return context.requestId
+    },
   }
 }

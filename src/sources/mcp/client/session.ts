@@ -1,13 +1,11 @@
-import type { JsonObject } from "../../../mcp/model.ts"
+import { LOG_LEVEL_META, type JsonObject } from "../../../mcp/model.ts"
 import { withTimeout } from "../../../internal/wait.ts"
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
-import { LOG_LEVEL_META } from "../../../mcp/log-level.ts"
 import { mcpError, type MCPErrorAbout } from "../../../mcp/errors.ts"
-import { RunningRequest } from "./running-request.ts"
-import type { SessionRequest } from "./running-request.ts"
+import { RunningRequest, type SessionRequest } from "./running-request.ts"
 import {
   RequestFailure,
   findCallError,
@@ -43,13 +41,13 @@ const MAX_TAIL = 16_000
 export class Session {
   readonly client: ClientLike
   readonly frames: FramedTransport
+  isLost = false
   readonly #transport: TransportLike
   readonly #host: SessionHost
   readonly #log: LogLines
   // Above the ids of the SDK's client.
   #lastId = 1000
   #isClosing = false
-  #isLost = false
   #isRetired = false
   #breakage: unknown
   #peer: MCPPeer | undefined
@@ -82,10 +80,6 @@ export class Session {
   get peer(): MCPPeer {
     if (this.#peer === undefined) throw new TypeError("The session was never connected.")
     return this.#peer
-  }
-
-  get isLost(): boolean {
-    return this.#isLost
   }
 
   get child(): ChildTransport | undefined {
@@ -185,7 +179,7 @@ export class Session {
 
   /** The response stream is broken: fails all pending requests and closes the session. */
   breakOff(why: unknown): void {
-    if (this.#isLost || this.#isClosing) return
+    if (this.isLost || this.#isClosing) return
     this.#breakage = why
     this.#lose()
     void this.close()
@@ -219,7 +213,7 @@ export class Session {
   #giveUp(running: RunningRequest): void {
     const isPending = this.frames.pending.delete(running.id)
     running.giveUp()
-    if (!isPending || this.#isLost) return
+    if (!isPending || this.isLost) return
     if (this.peer.era === "modern" && this.frames.hasPerRequestStream === true) return
     const params = { requestId: running.id, reason: "The caller no longer waits for the answer." }
     // The caller already has its error.
@@ -227,7 +221,7 @@ export class Session {
   }
 
   async #send(running: RunningRequest): Promise<void> {
-    if (this.#isLost) throw connectionClosedError()
+    if (this.isLost) throw connectionClosedError()
     const { params, definition } = running.request
     const isLogged = this.peer.era === "modern" && this.#log.isReading
     const log = isLogged ? { [LOG_LEVEL_META]: "debug" } : undefined
@@ -261,8 +255,8 @@ export class Session {
   }
 
   #lose(): void {
-    if (this.#isLost) return
-    this.#isLost = true
+    if (this.isLost) return
+    this.isLost = true
     const why = this.#breakage ?? connectionClosedError()
     for (const running of this.frames.pending.values()) {
       running.failed(this.errorOf(why, running.request, running))

@@ -3,13 +3,13 @@ import { outwardOf, setOutward } from "../../../core/error-marks.ts"
 import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
+import { backOff } from "../../../internal/back-off.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { MCPLogReader } from "./log-lines.ts"
 import { Secrets, secretsOfChannel } from "./mask.ts"
 import type { MCPConnectionStatus, MCPPeer } from "./model.ts"
 import { openSession } from "./open.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
-import { Restarts } from "./restart.ts"
 import { loadSdk } from "./sdk.ts"
 import type { Session } from "./session.ts"
 
@@ -17,8 +17,9 @@ import type { Session } from "./session.ts"
 export interface Supervised {
   readonly server: ResolvedServer
   readonly clock: Clock
+  /** Receives what the server logs. */
   readonly log?: MCPLogReader | undefined
-  /** The server's era, if known. */
+  /** The server's era, if known from the `peer.era` of an earlier connection. */
   readonly knownEra: MCPEra | undefined
   opened?(session: Session, isAgain: boolean): void
   notified?(method: string): void
@@ -29,6 +30,7 @@ export interface Supervised {
 
 /** Opens sessions when they are needed, replaces lost ones, and limits restarts. */
 export class Supervisor {
+  peer: MCPPeer | undefined = undefined
   readonly #host: Supervised
   readonly #name: string
   readonly #secrets: Secrets
@@ -39,7 +41,6 @@ export class Supervisor {
   #session: Session | undefined
   /** The session of the last process, for its status. */
   #latest: Session | undefined
-  #peer: MCPPeer | undefined
   #era: MCPEra | undefined
   #isApproved = false
   #count = 0
@@ -52,10 +53,6 @@ export class Supervisor {
     this.#secrets = new Secrets(secretsOfChannel(host.server.channel))
     this.#era = host.knownEra
     this.#restarts = new Restarts(host.clock)
-  }
-
-  get peer(): MCPPeer | undefined {
-    return this.#peer
   }
 
   get status(): MCPConnectionStatus {
@@ -166,7 +163,7 @@ export class Supervisor {
       if (this.#ended.signal.aborted) await session.close()
       this.assertOpen()
       this.#session = session
-      this.#peer = session.peer
+      this.peer = session.peer
       this.#era = session.peer.era
       this.#state = "ready"
       this.#host.opened?.(session, this.#count++ > 0)
@@ -220,5 +217,41 @@ export class Supervisor {
     this.#state = "lost"
     if (this.#host.server.channel.kind === "stdio") this.#restarts.ended()
     this.#host.lost?.(error)
+  }
+}
+
+const WINDOW = 60_000
+const MAX_ENDS = 5
+
+/** When an ended process may be restarted: at once, after 1 s, 2 s, 4 s; after five ends in a minute, not at all. */
+export class Restarts {
+  readonly #clock: Clock
+  #ends: number[] = []
+  /** It is not restarted until `reset`. */
+  isGivenUp = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The process ended, or could not be started. */
+  ended(): void {
+    const now = this.#clock.now()
+    this.#ends = [...this.#ends.filter((at) => now - at < WINDOW), now]
+    if (this.#ends.length >= MAX_ENDS) this.isGivenUp = true
+  }
+
+  /** Milliseconds until it may be started. */
+  get delay(): number {
+    const now = this.#clock.now()
+    const recent = this.#ends.filter((at) => now - at < WINDOW)
+    const last = recent.at(-1)
+    if (last === undefined || recent.length === 1) return 0
+    return Math.max(0, last + backOff(recent.length - 1, 1000, 30_000) - now)
+  }
+
+  reset(): void {
+    this.#ends = []
+    this.isGivenUp = false
   }
 }

@@ -1,10 +1,11 @@
+import { CallError, refusal } from "../../../core/errors.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { lightSignal } from "../../../internal/signals.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import type { MCPChannel, ResolvedServer } from "../config.ts"
-import type { MCPToolDefinition } from "../../../mcp/model.ts"
+import { traceOf, type MCPToolDefinition } from "../../../mcp/model.ts"
 import { loadPins, savePins, type PinStore } from "../pins.ts"
 import { judgeTools, quarantined, type JudgedTool } from "../check-pins.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
@@ -15,8 +16,7 @@ import { compileSchema } from "../../../schema/compiled.ts"
 import { quote, reasonOf } from "../../../internal/message-text.ts"
 import type { MCPConnection } from "./connection.ts"
 import { RequestTimeout } from "./request-timeout.ts"
-import { callerOf, needsTasks, traceOf, unknownTool, type ToolCallContext } from "./call-context.ts"
-import { Section } from "./sections.ts"
+import { callerOf, Section, type ToolCallContext } from "./sections.ts"
 import { toolInput } from "./tool-input.ts"
 
 interface Tool {
@@ -100,10 +100,9 @@ export class ToolSection extends Section<Tool> {
   }
 
   #runnable(definition: MCPToolDefinition): Tool {
-    const operation: LazyOperation = toolOperation(definition, {
-      server: this.server,
-      handler: (input, context) => this.#run({ definition, operation }, input, context),
-    })
+    const operation: LazyOperation = toolOperation(definition, this.server, (input, context) =>
+      this.#run({ definition, operation }, input, context),
+    )
     return { definition, operation }
   }
 
@@ -140,10 +139,7 @@ export class ToolSection extends Section<Tool> {
       peer: connection.peer,
       durationMs: systemClock.now() - started,
       // Compiled on first use, which is rare: only to read a text as data.
-      output:
-        definition.outputSchema === undefined
-          ? undefined
-          : { check: (value) => compileSchema(operation.outputSchema).check(value) },
+      isOutput: (value) => compileSchema(operation.outputSchema).check(value),
     })
   }
 
@@ -162,7 +158,6 @@ export class ToolSection extends Section<Tool> {
     const timeout = new RequestTimeout({
       clock: systemClock,
       subject: `Tool "${name}" of MCP server "${server.name}"`,
-      idle: Number.POSITIVE_INFINITY,
       total: server.maxTotalTimeout,
       signal,
       deadline,
@@ -231,4 +226,25 @@ function endpointOf(channel: MCPChannel): string | undefined {
     return `${origin}${pathname}${search === "" ? "" : ` (query ${sha256Hex(search).slice(0, 16)})`}`
   }
   return undefined
+}
+
+/** The error for a tool that runs only as a task. */
+function needsTasks(server: string, { name }: MCPToolDefinition): CallError {
+  const details = { reason: "UNSUPPORTED", server, tool: name }
+  return new CallError(
+    "EXECUTION_ERROR",
+    `Tool "${name}" of MCP server "${server}" was not called: it runs only as a task, and tasks are not supported. Use another tool of the server, or call it with a client that has the tasks extension.`,
+    { details, retryable: false, mayHaveExecuted: false },
+  )
+}
+
+/** The error for a tool that its server does not have. */
+function unknownTool(server: string, name: string, tools: readonly string[]): CallError {
+  const some = tools.slice(0, 10).map((tool) => `"${tool}"`)
+  const rest = tools.length > some.length ? ` and ${tools.length - some.length} more` : ""
+  return refusal(
+    "OPERATION_NOT_FOUND",
+    `MCP server "${server}" has no tool "${name.slice(0, 200)}". It has ${some.join(", ") || "none"}${rest}.`,
+    { details: { server, tool: name.slice(0, 200) } },
+  )
 }

@@ -9,10 +9,9 @@ import { resolveServer } from "../config-resolve.ts"
 import type { MCPClientConfig, ResolvedServer } from "../config.ts"
 import { memoryPins, type PinStore } from "../pins.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
-import { readOptions } from "./call-context.ts"
 import type { MCPCallOptions, MCPClient, MCPClientWrapper, MCPOperation } from "./client.ts"
 import { Connection, type MCPConnection } from "./connection.ts"
-import { PromptSection, ResourceSection, type Section } from "./sections.ts"
+import { ExtraSection, PROMPTS, readOptions, RESOURCES, type Section } from "./sections.ts"
 import type { MCPLogReader } from "./log-lines.ts"
 import type { MCPPeer, MCPRequestOptions } from "./model.ts"
 import { Refresher, type MCPToolsChange } from "./refresh.ts"
@@ -104,6 +103,7 @@ export class Wrapper extends Closable implements MCPClientWrapper {
   readonly name: string
   readonly client: MCPClient
   readonly connection: MCPConnection
+  readonly namespaces: readonly string[]
   readonly #server: ResolvedServer
   readonly #tools: ToolSection
   readonly #sections: readonly Section[]
@@ -115,12 +115,13 @@ export class Wrapper extends Closable implements MCPClientWrapper {
     super()
     this.name = server.name
     this.connection = connection
+    this.namespaces = namespacesOf(server)
     this.#server = server
     this.#tools = new ToolSection(server, connection, pins, () => this.#refresher.refreshing)
     this.#sections = [
       this.#tools,
-      ...(server.resources ? [new ResourceSection(server, connection)] : []),
-      ...(server.prompts ? [new PromptSection(server, connection)] : []),
+      ...(server.resources ? [new ExtraSection(server, connection, RESOURCES)] : []),
+      ...(server.prompts ? [new ExtraSection(server, connection, PROMPTS)] : []),
     ]
     this.#refresher = new Refresher(connection, this.#sections, server.logger)
     this.client = this.#createClient()
@@ -159,11 +160,6 @@ export class Wrapper extends Closable implements MCPClientWrapper {
 
   get operations(): readonly MCPOperation[] {
     return this.#refresher.operations
-  }
-
-  /** The namespaces of its operations. */
-  get namespaces(): readonly string[] {
-    return namespacesOf(this.#server)
   }
 
   get instructions(): string | undefined {

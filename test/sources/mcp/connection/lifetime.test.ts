@@ -163,7 +163,7 @@ describe("a session", () => {
     own.sent.length = 0
 
     const request = { method: "ping", params: {}, phase: "call", timeout: timeout() } as const
-    expect(await failure(session.request(request))).toMatchObject({ isSent: false })
+    expect(await failure(session.request(request))).toMatchObject({ request: { isSent: false } })
     expect(own.sent).toEqual([])
   })
 

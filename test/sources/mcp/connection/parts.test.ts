@@ -8,7 +8,7 @@ import { Semaphore } from "../../../../src/sources/mcp/client/requests.ts"
 import { findHeaderIssue, paramHeaders } from "../../../../src/sources/mcp/client/header-params.ts"
 import { Secrets } from "../../../../src/sources/mcp/client/mask.ts"
 import { RequestTimeout } from "../../../../src/sources/mcp/client/request-timeout.ts"
-import { Restarts } from "../../../../src/sources/mcp/client/restart.ts"
+import { Restarts } from "../../../../src/sources/mcp/client/supervisor.ts"
 import { failure } from "./support.ts"
 
 const NEVER = Number.POSITIVE_INFINITY

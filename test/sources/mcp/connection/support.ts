@@ -3,11 +3,7 @@ import type { CallError } from "../../../../src/index.ts"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import type { MCPToolDefinition } from "../../../../src/mcp/model.ts"
-import { Connection } from "../../../../src/sources/mcp/client/connection.ts"
-import type {
-  ConnectionDependencies,
-  MCPConnection,
-} from "../../../../src/sources/mcp/client/connection.ts"
+import { Connection, type MCPConnection } from "../../../../src/sources/mcp/client/connection.ts"
 import type {
   MCPConnectionEvent,
   MCPRequestOptions,
@@ -30,7 +26,7 @@ export interface TestConnection extends AsyncDisposable {
 /** A connection to a server of the tests. */
 export function open(
   config: MCPClientConfig,
-  dependencies?: ConnectionDependencies,
+  dependencies?: ConstructorParameters<typeof Connection>[1],
 ): TestConnection {
   const settled = resolveServer("srv", { logger: silentLogger, ...config })
   const connection = new Connection(settled, dependencies)

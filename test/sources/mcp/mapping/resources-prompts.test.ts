@@ -14,9 +14,9 @@ function resources(list: readonly unknown[], templates: readonly unknown[] = [])
     uris.push(uri)
     return { contents: [{ uri, text: "x" }] }
   }
-  const operations = resourceOperations(list, templates, {
+  const operations = resourceOperations([...list, ...templates], {
     server,
-    read,
+    request: read,
     warn: (message) => warnings.push(message),
   })
   return { operations, warnings, uris, registry: quietRegistry(operations) }
@@ -110,7 +110,7 @@ describe("promptOperations", () => {
     const asked: unknown[] = []
     const operations = promptOperations(list, {
       server,
-      get: (name, input) => {
+      request: (name, input) => {
         asked.push([name, input])
         return { messages: [{ role: "user", content: { type: "text", text: "hi" } }] }
       },

@@ -22,9 +22,7 @@ function about(tool: Partial<MCPToolDefinition> = {}): ToolAnswerOrigin {
     tool: definition,
     peer: PEER,
     durationMs: 12,
-    ...(definition.outputSchema !== undefined && {
-      output: compileSchema(definition.outputSchema),
-    }),
+    isOutput: (value) => compileSchema(definition.outputSchema).check(value),
   }
 }
 
@@ -73,12 +71,17 @@ describe("toolEnvelope", () => {
     expect(meta).not.toHaveProperty("structuredContent")
   })
 
+  test("the only text is data where the declared schema takes anything", () => {
+    const { data } = toolEnvelope({ content: [text("1")] }, about({ outputSchema: {} }))
+
+    expect(data).toBe(1)
+  })
+
   test.each([
     ["no schema was declared", { content: [text('{"n":1}')] }, {}],
     ["it does not fit", { content: [text('{"n":"1"}')] }, { outputSchema: SCHEMA }],
     ["it is no JSON", { content: [text("{n:1}")] }, { outputSchema: SCHEMA }],
     ["there are two", { content: [text('{"n":1}'), text("")] }, { outputSchema: SCHEMA }],
-    ["the schema tells nothing", { content: [text("1")] }, { outputSchema: {} }],
     ["it failed", { content: [text('{"n":1}')], isError: true }, { outputSchema: SCHEMA }],
     ["there is none", { content: [] }, { outputSchema: SCHEMA }],
     [

@@ -21,7 +21,7 @@ function operation(
   handler: (input: unknown) => unknown = (input) => input,
 ): LazyOperation {
   const server = resolveServer("demo", { command: "x", ...config })
-  return toolOperation(tool(fields), { server, handler })
+  return toolOperation(tool(fields), server, handler)
 }
 
 function originOf({ _meta }: LazyOperation): MCPOrigin {
@@ -340,7 +340,8 @@ describe("schemas of a tool", () => {
   test("failures are not checked, and what was structured stays raw in the envelope", async () => {
     const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
     const definition = tool({ outputSchema })
-    const about = { server: "demo", tool: definition, peer: undefined, durationMs: 1 }
+    const isOutput = (): boolean => false
+    const about = { server: "demo", tool: definition, peer: undefined, durationMs: 1, isOutput }
     const results = [
       { structuredContent: { n: "12", extra: 1 }, content: [] },
       { structuredContent: { why: 1 }, content: [], isError: true },

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { lineReader, Tail } from "../../../../src/sources/mcp/client/stdio/lines.ts"
+import { lineReader, Tail } from "../../../../src/mcp/lines.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 

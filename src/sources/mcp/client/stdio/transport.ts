@@ -3,7 +3,7 @@ import type { Logger } from "../../../../internal/logger.ts"
 import { deferred, withTimeout, type Deferred } from "../../../../internal/wait.ts"
 import { ProcessGroup } from "./group.ts"
 import { launch, launched, launchFailure, type LaunchParameters } from "./launch.ts"
-import { lineReader, messagesOf, Tail } from "./lines.ts"
+import { lineReader, messagesOf, Tail } from "../../../../mcp/lines.ts"
 import { loadNode, type ChildLike } from "./node.ts"
 import { sharedReaper, type ReaperLease } from "./reaper.ts"
 
@@ -41,6 +41,11 @@ export class ChildTransport {
   /** Called once, when the child has ended or will never start. */
   onclose: (() => void) | undefined = undefined
   onerror: ((error: Error) => void) | undefined = undefined
+  exit: ChildExit | undefined = undefined
+  /** Why the transport ended the child. */
+  failure: CallError | undefined = undefined
+  /** Number of lines on stdout that were not messages. */
+  droppedLines = 0
 
   readonly #parameters: ChildParameters
   readonly #label: string
@@ -50,13 +55,10 @@ export class ChildTransport {
   #child: ChildLike | undefined
   #group: ProcessGroup | undefined
   #lease: ReaperLease | undefined
-  #exit: ChildExit | undefined
-  #failure: CallError | undefined
   #closing: Promise<void> | undefined
   #isStarted = false
   #isOver = false
   #reads = 0
-  #droppedLines = 0
 
   constructor(parameters: ChildParameters) {
     this.#parameters = parameters
@@ -67,20 +69,6 @@ export class ChildTransport {
   /** The process id, also after its end; `undefined` before it runs. */
   get pid(): number | undefined {
     return this.#child?.pid
-  }
-
-  get exit(): ChildExit | undefined {
-    return this.#exit
-  }
-
-  /** Why the transport ended the child. */
-  get failure(): CallError | undefined {
-    return this.#failure
-  }
-
-  /** Number of lines on stdout that were not messages. */
-  get droppedLines(): number {
-    return this.#droppedLines
   }
 
   /** The last output of the child to stderr, with secrets. */
@@ -156,7 +144,7 @@ export class ChildTransport {
     child.stderr?.on("error", () => {})
     child.on("close", () => this.#streamsClosed.resolve())
     child.on("exit", (code, signal) => {
-      this.#exit = { code, signal }
+      this.exit = { code, signal }
       this.#exited.resolve()
       this.#closing ??= this.#clearUp()
     })
@@ -166,7 +154,7 @@ export class ChildTransport {
     if (this.#isOver) return
     const messages = messagesOf(line)
     if (messages === undefined) {
-      if (this.#droppedLines++ > 0) return
+      if (this.droppedLines++ > 0) return
       this.#parameters.logger?.warn(
         `${this.#label} writes lines to stdout that are not messages; they are ignored. It should log to stderr.`,
         { pid: this.pid },
@@ -189,10 +177,10 @@ export class ChildTransport {
   }
 
   #giveUp(code: "PAYLOAD_TOO_LARGE" | "UNAVAILABLE", message: string): void {
-    if (this.#failure !== undefined) return
-    this.#failure = new CallError(code, message, { retryable: false, mayHaveExecuted: true })
+    if (this.failure !== undefined) return
+    this.failure = new CallError(code, message, { retryable: false, mayHaveExecuted: true })
     this.#child?.stdout?.destroy()
-    this.#report(this.#failure)
+    this.#report(this.failure)
     if (this.#closing === undefined) this.#closing = this.#clearUp()
     else this.#group?.signal("SIGKILL")
   }
@@ -261,8 +249,8 @@ export class ChildTransport {
   }
 
   #lost(why: string, cause?: unknown): CallError {
-    const { code, signal } = this.#exit ?? {}
-    const how = this.#exit === undefined ? "" : ` (${signal ?? `exit code ${code}`})`
+    const { code, signal } = this.exit ?? {}
+    const how = this.exit === undefined ? "" : ` (${signal ?? `exit code ${code}`})`
     return new CallError("UNAVAILABLE", `${this.#label} cannot be reached: ${why}${how}.`, {
       cause,
       mayHaveExecuted: false,

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../../internal/guards.ts"
+import { isRecord } from "../internal/guards.ts"
 
 const NEWLINE = 10
 const FIRST_SIZE = 8192
