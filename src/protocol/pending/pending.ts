@@ -24,7 +24,7 @@ import { notify } from "../../internal/notify.ts"
 
 /** The common part of pending calls and streams: one start, and exactly one end. */
 export abstract class PendingRequest implements DeadlineEntry, Pending {
-  readonly number: number = mintNumber()
+  readonly number: number
   readonly requestId: string
   readonly operationId: string
   served: Served | undefined = undefined
@@ -42,9 +42,15 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
-  constructor(endpoint: Endpoint, operationId: string, options: PendingOptions | undefined) {
+  constructor(
+    endpoint: Endpoint,
+    operationId: string,
+    options: PendingOptions | undefined,
+    number: number = mintNumber(),
+  ) {
     this.endpoint = endpoint
-    this.requestId = requestIdOf(this.number)
+    this.number = number
+    this.requestId = requestIdOf(number)
     this.operationId = operationId
     this.options = options
   }

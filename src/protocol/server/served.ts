@@ -17,7 +17,7 @@ import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../co
 import type { CallAccount, WaitingCall } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "../pending/table.ts"
-import { PendingCall } from "../pending/call.ts"
+import { PendingCall } from "../pending/requests.ts"
 import { Questions } from "./questions.ts"
 import type { Serving } from "../serving.ts"
 import { DeadlineTimer } from "../../internal/deadline-timer.ts"

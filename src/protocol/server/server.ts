@@ -14,7 +14,7 @@ import { LoopbackLink } from "../links.ts"
 import { OperationSlots } from "./operation-slots.ts"
 import { RecentIds } from "../../internal/recent-ids.ts"
 import { overloaded, unauthenticated } from "../../core/not-called.ts"
-import { closing, ending, missing, wrongKind } from "../refusals.ts"
+import { closing, missing, wrongKind } from "../refusals.ts"
 import { ServedRequest, type ServedHost } from "./served.ts"
 import { servicesOf } from "../services.ts"
 import { servingOf, type RequestHandler, type Serving } from "../serving.ts"
@@ -44,6 +44,13 @@ export const SERVE_LIMITS: OptionsSchema<ServeLimits> = {
   maxStreams: { min: 0 },
 }
 
+/** How requests of one peer are identified and limited. */
+export interface ServerOptions extends ServeLimits {
+  readonly resolveIdentity?: ResolveIdentity | undefined
+  /** @internal For servers with several links of one caller: limits count for all of them together. */
+  readonly accountOf?: AccountOf | undefined
+}
+
 /** The serving side of a link: identifies callers, finds operations and enforces limits. */
 export class RequestServer implements RequestHandler, ServedHost, ServedOperations {
   readonly endpoint: Endpoint
@@ -70,10 +77,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   constructor(
     endpoint: Endpoint,
     registry: AnyRegistry,
-    resolveIdentity: ResolveIdentity | undefined,
-    limits: ServeLimits,
+    { resolveIdentity, accountOf, maxQueued = 1000, ...limits }: ServerOptions,
     failures: Failures,
-    accountOf?: AccountOf,
   ) {
     this.endpoint = endpoint
     this.serving = servingOf(endpoint)
@@ -82,7 +87,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     this.#resolveIdentity = resolveIdentity
     this.#accountOf = accountOf
     this.#maxInFlight = limits.maxInFlight ?? Number.POSITIVE_INFINITY
-    this.#maxQueued = limits.maxQueued ?? 1000
+    this.#maxQueued = maxQueued
     this.#maxStreams = limits.maxStreams ?? Number.POSITIVE_INFINITY
     if (accountOf === undefined && this.#maxInFlight !== Number.POSITIVE_INFINITY) {
       const { settings } = endpoint
@@ -213,9 +218,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       if (only !== undefined && place !== only) continue
       const hadStarted = place === "calls" || place === "streams"
       request.abort(why?.message ?? "The server was closed.")
-      const error =
-        why === undefined ? closing(operationId, hadStarted) : ending(operationId, why, hadStarted)
-      this.endpoint.trySend(errorEvent(requestId, error))
+      this.endpoint.trySend(errorEvent(requestId, closing(operationId, hadStarted, why)))
     }
   }
 
