@@ -3,6 +3,7 @@ import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Identity } from "../../core/types.ts"
 import type { TicketSigner, TicketVerifier } from "./tickets/model.ts"
+import type { Bus } from "./types.ts"
 
 /** Options that the transports over brokers share. */
 export interface BusOptions {
@@ -68,6 +69,16 @@ const DEFAULTS: GuardSettings = {
   retryBudget: 100,
   callerSilentMs: 30_000,
   maxKeptBytes: 64 * 1024 * 1024,
+}
+
+/** What all parts of both ends of a transport use. */
+export interface BusContext extends Pick<BusOptions, "signer" | "identify" | "verifier"> {
+  readonly bus: Bus
+  readonly settings: GuardSettings
+  readonly clock: Clock
+  readonly logger: Logger
+  /** A number from 0 to 1, for choices, delays and the keys of grants; tests replace it. */
+  readonly random?: (() => number) | undefined
 }
 
 /** Fills in the defaults. */

@@ -63,8 +63,9 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.surface = surface
     this.#bus = bus
     this.#logger = logger
-    this.#caller = new BusCaller(bus, settings, { clock, logger, signer })
-    this.#worker = new BusWorker(bus, settings, { clock, logger, verifier, identify })
+    const context = { bus, settings, clock, logger, signer, verifier, identify }
+    this.#caller = new BusCaller(context)
+    this.#worker = new BusWorker(context)
   }
 
   get isConnected(): boolean {

@@ -3,7 +3,7 @@ import type { CallRequestedEvent, CallRespondedEvent } from "../../../src/index.
 import { AcceptLatency } from "../../../src/transport/bus/caller/state.ts"
 import { Breaker } from "../../../src/transport/bus/caller/breaker.ts"
 import { mergeAnswers } from "../../../src/transport/bus/caller/gather-merge.ts"
-import { Offers } from "../../../src/transport/bus/caller/offers.ts"
+import { Offers } from "../../../src/transport/bus/caller/worker-book.ts"
 import { StreamOrder } from "../../../src/transport/bus/caller/stream-order.ts"
 import { compareVersions } from "../../../src/transport/bus/wire/versions.ts"
 import { Warnings } from "../../../src/transport/bus/warnings.ts"

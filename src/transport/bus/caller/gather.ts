@@ -8,8 +8,7 @@ import type { CallerState } from "./state.ts"
 import { bodyOf, timedText, withoutIdentity, type KnownWorker } from "./model.ts"
 import { noAnswer, notSent, notSigned, unsafeTicket } from "./failures.ts"
 import { mergeAnswers } from "./gather-merge.ts"
-import type { WorkerMessage } from "../wire/messages.ts"
-import { requestText } from "../wire/short-messages.ts"
+import { quoted, requestText, type WorkerMessage } from "../wire/messages.ts"
 
 /** Minimum wait for workers we have not heard of yet, in milliseconds. */
 const MIN_DISCOVERY_MS = 150
@@ -108,7 +107,7 @@ export class Gather {
   accepted(worker: KnownWorker, { key, runs }: WorkerMessage & { type: "accepted" }): void {
     if (runs === true) return
     const left = Math.min(this.#deadline - this.#state.now(), MAX_TICKET_MS)
-    if (left > 0) worker.send({ type: "go", id: this.event.requestId, key, left })
+    if (left > 0) worker.go(quoted(this.event.requestId), key, left)
   }
 
   refused(worker: KnownWorker, { error }: WorkerMessage & { type: "refused" }): void {
