@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../internal/own.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -83,8 +84,7 @@ export interface BusContext extends Pick<BusOptions, "signer" | "identify" | "ve
 
 /** Fills in the defaults. */
 export function resolveGuardSettings(options: GuardOptions = {}): GuardSettings {
-  const defined = Object.entries(options).filter(([, value]) => value !== undefined)
-  return { ...DEFAULTS, ...Object.fromEntries(defined) }
+  return { ...DEFAULTS, ...withoutUndefined(options) }
 }
 
 /** A user or prefix that is safe in any address. */

@@ -44,8 +44,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   /** Called when the broker is connected, or with the reason why it never will be. */
   #waiting: ((error?: CallError) => void)[] = []
   #receiver: TransportReceiver | undefined
-  /** `whenConnected` opened the connection, before there was a receiver. */
-  #isAwaited = false
+  #isOpen = false
   #wasLost = false
   readonly #logger: Logger
   /** The error of calls until the broker is connected again. */
@@ -76,7 +75,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#receiver = receiver
     this.#caller.open(receiver)
     this.#worker.open(receiver)
-    if (!this.#isAwaited) this.#bus.open(this)
+    this.#openBus()
   }
 
   send(event: CallEvent): void {
@@ -116,10 +115,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   whenConnected(): Promise<void> {
     if (this.#bus.isConnected) return Promise.resolve()
     if (this.#error !== undefined) return Promise.reject(this.#error)
-    if (this.#receiver === undefined && !this.#isAwaited) {
-      this.#isAwaited = true
-      this.#bus.open(this)
-    }
+    this.#openBus()
     return new Promise((resolve, reject) =>
       this.#waiting.push((error) => (error === undefined ? resolve() : reject(error))),
     )
@@ -186,6 +182,11 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#caller.close()
     this.#worker.close()
     this.#notifyHealth(error.message)
+  }
+
+  #openBus(): void {
+    if (!this.#isOpen) this.#bus.open(this)
+    this.#isOpen = true
   }
 
   #settle(error?: CallError): void {

@@ -1,3 +1,5 @@
+import { hashHalves } from "../bus/wire/wire.ts"
+
 /** Characters of a tag: letters and digits. */
 export const TAG_LENGTH = 10
 
@@ -8,13 +10,7 @@ export const TAG_LENGTH = 10
  * segment, permissions can allow a user to receive only the messages to its own workers. Exported as `workerTag`.
  */
 export function tagOf(user: string): string {
-  let low = 0x811c9dc5
-  let high = 0x9e3779b9
-  for (let at = 0; at < user.length; at++) {
-    const code = user.charCodeAt(at)
-    low = Math.imul(low ^ code, 0x01000193)
-    high = Math.imul(high ^ (code + at), 0x85ebca6b)
-  }
+  const [low, high] = hashHalves(user, 0x9e3779b9)
   // 50 bits fit into ten digits in base 36.
   const bits = (mixBits(high) >>> 14) * 2 ** 32 + (mixBits(low) >>> 0)
   return bits.toString(36).padStart(TAG_LENGTH, "0")

@@ -190,24 +190,15 @@ export function resultText(
   return { head: `["v",${quoted(operationId)}`, text: `${id},${timestamp},${json}` }
 }
 
-/** Checks field by field, because most requests have one shape. A test covers all fields. */
+/** The fields of a short request. */
+const SHORT = new Set(["type", "requestId", "operationId", "input", "kind", "timeout"])
+
+/** Whether a request has a field that the short form does not carry. */
 function saysMore(event: CallRequestedEvent): boolean {
-  return (
-    event.version !== undefined ||
-    event.identity !== undefined ||
-    event.metadata !== undefined ||
-    event.parentRequestId !== undefined ||
-    event.depth !== undefined ||
-    event.rootRequestId !== undefined ||
-    event.progress !== undefined ||
-    event.canAnswer !== undefined ||
-    event.traceparent !== undefined ||
-    event.deadline !== undefined ||
-    event.idleTimeout !== undefined ||
-    event.window !== undefined ||
-    event.policy !== undefined ||
-    event.idempotencyKey !== undefined
-  )
+  for (const name in event) {
+    if (!SHORT.has(name) && event[name as keyof CallRequestedEvent] !== undefined) return true
+  }
+  return false
 }
 
 /** `undefined` where JSON would leave it out. */

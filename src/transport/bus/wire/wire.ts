@@ -30,14 +30,20 @@ export function readWorkerFrame(text: string): Frame<WorkerMessage> | undefined 
  * see names.
  */
 export function hashOperationId(operationId: string): string {
+  const [low, high] = hashHalves(operationId, 0x01000193)
+  return (low >>> 0).toString(36) + (high >>> 0).toString(36)
+}
+
+/** Two hashes of a text, of 32 bits each; the second begins with `seed`. */
+export function hashHalves(text: string, seed: number): readonly [low: number, high: number] {
   let low = 0x811c9dc5
-  let high = 0x01000193
-  for (let at = 0; at < operationId.length; at++) {
-    const code = operationId.charCodeAt(at)
+  let high = seed
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
     low = Math.imul(low ^ code, 0x01000193)
     high = Math.imul(high ^ (code + at), 0x85ebca6b)
   }
-  return (low >>> 0).toString(36) + (high >>> 0).toString(36)
+  return [low, high]
 }
 
 function readFrame<TMessage>(
