@@ -176,7 +176,6 @@ export type {
   ScannerFS,
 } from "./sources/scan/scanner.ts"
 
-export { CallEventMap, CallEventSchema } from "./core/events.ts"
 export type {
   CallAbortedEvent,
   CallCompletedEvent,
@@ -196,7 +195,12 @@ export type {
   PendingSubscription,
 } from "./protocol/pending/requests.ts"
 export type { PendingOptions } from "./protocol/pending/options.ts"
-export { buildCallHandler, serveCalls } from "./protocol/server/serve.ts"
+export {
+  buildCallHandler,
+  CallEventMap,
+  CallEventSchema,
+  serveCalls,
+} from "./protocol/server/serve.ts"
 export type {
   CallHandler,
   CallHandlerConfig,

@@ -14,6 +14,9 @@ import { RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits, ServerOptions } from "./server.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
+// From here, and not by the main entry: in that file, unused schemas would not be removed from pages.
+export { CallEventMap, CallEventSchema } from "../../core/events.ts"
+
 /** Options of `buildCallHandler`. */
 export interface CallHandlerOptions extends ServeLimits, ErrorReporting {
   readonly registry: AnyRegistry

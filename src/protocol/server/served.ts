@@ -129,7 +129,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   get requestInput(): CallOptions["requestInput"] {
     const { link } = this.host.endpoint
     if (this.event.canAnswer !== true || link.carriesQuestions !== true) return undefined
-    const questions = (this.#questions ??= new Questions(this, (event) => link.send(event)))
+    const questions = (this.#questions ??= new Questions(this.event, (event) => link.send(event)))
     return (request) => questions.ask(request)
   }
 

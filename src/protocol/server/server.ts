@@ -7,6 +7,7 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { ServedOperation, ServedOperations, TransportPeer } from "../transport.ts"
 import type { Identity, OperationSpec } from "../../core/types.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
+import { deferred, withTimeout, type Deferred } from "../../internal/wait.ts"
 import { errorEvent } from "../../core/error-marks.ts"
 import type { AccountOf } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -69,7 +70,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   #calls = 0
   #waiting = 0
   #streams = 0
-  readonly #whenIdle = new Set<() => void>()
+  #idle: Deferred | undefined
   isClosed = false
   /** New requests are refused, and running ones continue. */
   isLeaving = false
@@ -169,7 +170,10 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       this.#streams--
       account?.leaveStream()
     } else if (place === "calls") this.#calls--
-    if (this.inFlight === 0) for (const resolveIdle of this.#whenIdle) resolveIdle()
+    if (this.inFlight === 0) {
+      this.#idle?.resolve()
+      this.#idle = undefined
+    }
     if (place !== "calls") return
     if (account === undefined) this.#slots?.leave(request.operationId)
     else account.leave()
@@ -186,16 +190,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   /** Resolves when nothing runs or waits, or after `grace` milliseconds. */
   idle(grace: number): Promise<void> {
     if (this.inFlight === 0 || this.isClosed) return Promise.resolve()
-    const { clock } = this.endpoint.settings
-    return new Promise((resolve) => {
-      const resolveIdle = (): void => {
-        clock.clearTimeout(timer)
-        this.#whenIdle.delete(resolveIdle)
-        resolve()
-      }
-      const timer = clock.setTimeout(resolveIdle, grace)
-      this.#whenIdle.add(resolveIdle)
-    })
+    this.#idle ??= deferred()
+    return withTimeout(this.#idle.promise, grace, () => undefined, this.endpoint.settings)
   }
 
   /** Refuses new requests, and ends running ones; with the error `why`, if it is set. */

@@ -327,7 +327,6 @@ function openTransport(
     isOpen,
     receive,
     deliver,
-    reject,
     pause,
     send,
     endSoon,

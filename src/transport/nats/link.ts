@@ -200,7 +200,7 @@ export class NatsLink {
     this.#events.lost(failure && refusedForNow(failure))
     const where = this.#target?.servers.join(", ") ?? "the broker"
     const message = `NATS is unreachable at ${where}: ${reasonOf(error)}. Reconnecting`
-    this.#warnings.warn(message, {})
+    this.#warnings.warn(message)
   }
 
   async #atMost(milliseconds: number, promise: Promise<unknown> | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 import { connect } from "@nats-io/transport-node"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/testing.ts"
-import { tagOf } from "../../../src/transport/nats/user-tag.ts"
+import { tagOf } from "../../../src/transport/nats/subjects.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
 import { hashOperationId } from "../../../src/transport/bus/wire/wire.ts"
 import { frameText } from "../bus/messages.ts"

@@ -158,7 +158,8 @@ export class Detector {
       }
     }
     if (!worker.isDescribed && !worker.isLeaving) worker.send({ type: "who" })
-    worker.forgetStrays()
+    // They may be stopped again.
+    worker.strays.clear()
     do {
       worker.ping(ids.splice(0, PING_IDS), streams.splice(0, PING_IDS))
     } while (ids.length > 0 || streams.length > 0)

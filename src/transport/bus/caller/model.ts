@@ -249,7 +249,7 @@ export class KnownWorker {
   /** Ids of received results, as JSON. */
   #done: string[] = []
   /** Streams without a reader: the worker was asked to stop them, which is not repeated for each item. */
-  readonly #strays = new Set<string>()
+  readonly strays: Set<string> = new Set()
 
   /** After `suspectMs` of silence it gets no calls. */
   constructor(address: string, outbox: Outbox, suspectMs: number, now: number) {
@@ -296,25 +296,14 @@ export class KnownWorker {
 
   /** Stops a stream without a reader. */
   stopStray(requestId: string): void {
-    if (this.#strays.has(requestId)) return
-    this.#strays.add(requestId)
+    if (this.strays.has(requestId)) return
+    this.strays.add(requestId)
     this.send({ type: "event", event: { type: "call.aborted", requestId } })
-  }
-
-  /** Allows strays to be stopped again. */
-  forgetStrays(): void {
-    this.#strays.clear()
   }
 
   flush(): void {
     this.confirm()
     this.#outbox.flush()
-  }
-
-  markAlive(now: number): void {
-    this.lastSeenAt = now
-    this.goneSince = undefined
-    this.isLost = false
   }
 
   /** Milliseconds for which it was pinged and did not respond. */

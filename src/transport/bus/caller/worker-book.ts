@@ -51,7 +51,9 @@ export class WorkerBook {
   receivedFrom(address: string, now: number): KnownWorker | undefined {
     const existing = this.#workers.get(address)
     if (existing !== undefined) {
-      existing.markAlive(now)
+      existing.lastSeenAt = now
+      existing.goneSince = undefined
+      existing.isLost = false
       if (existing.wasMissed) this.onChange?.()
       existing.wasMissed = false
       return existing

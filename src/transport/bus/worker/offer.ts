@@ -109,20 +109,16 @@ export class WorkerOffer {
     const { version, others } = this.#versions()
     const length = others.size === 0 ? HASH_LENGTH : HASH_LENGTH + VERSION_LENGTH
     const most = Math.max(0, Math.floor(room / length))
-    const listed = [...this.#isIdempotent].slice(0, most)
-    const hashes = listed.map(
-      ([id, isIdempotent]) => [hashOperationId(id), isIdempotent ? 1 : 0] as const,
-    )
-    const versions = listed.flatMap(([id]) => {
+    const operations: Record<string, 0 | 1> = {}
+    const versions: Record<string, string> = {}
+    for (const [id, isIdempotent] of [...this.#isIdempotent].slice(0, most)) {
+      const hash = hashOperationId(id)
       const other = others.get(id)
-      return other === undefined ? [] : [[hashOperationId(id), other] as const]
-    })
-    return (this.#here = messageText({
-      type: "here",
-      operations: Object.fromEntries(hashes),
-      version,
-      ...(versions.length > 0 && { versions: Object.fromEntries(versions) }),
-    }))
+      operations[hash] = isIdempotent ? 1 : 0
+      if (other !== undefined) versions[hash] = other
+    }
+    const own = others.size > 0 && { versions }
+    return (this.#here = messageText({ type: "here", operations, version, ...own }))
   }
 
   /** The most common version, and the other versions by operation id. */

@@ -6,7 +6,7 @@ import { messageText, resultText, type CallerMessage } from "../wire/messages.ts
 import type { BusContext } from "../options.ts"
 import type { ServingStats } from "../stats.ts"
 import { Ticker } from "../ticker.ts"
-import type { Bus, MessageOrigin } from "../types.ts"
+import type { MessageOrigin } from "../types.ts"
 import { readCallerFrame } from "../wire/wire.ts"
 import { WorkerAdmission, type WorkerState } from "./admission.ts"
 import type { Arrival, WorkerEntry } from "./entry.ts"
@@ -21,15 +21,13 @@ const GRACE = 5000
 
 /** The serving end of a bus transport. */
 export class BusWorker {
-  readonly #bus: Bus
   readonly #state: WorkerState
   readonly #admission: WorkerAdmission
   readonly #ticker: Ticker
   #isClosed = false
 
   constructor(context: BusContext) {
-    const { bus, settings, clock } = context
-    this.#bus = bus
+    const { settings, clock } = context
     this.#state = {
       ...context,
       offer: new WorkerOffer(context),
@@ -84,7 +82,7 @@ export class BusWorker {
     if (this.#isClosed) return
     this.#ticker.check()
     // A message beyond the limit is not even parsed.
-    const frame = text.length > this.#bus.maxPayload ? undefined : readCallerFrame(text)
+    const frame = text.length > this.#state.bus.maxPayload ? undefined : readCallerFrame(text)
     if (frame === undefined) return this.#drop(1, from)
     if (frame.dropped > 0) this.#drop(frame.dropped, from)
     const now = this.#state.clock.now()
@@ -205,8 +203,8 @@ export class BusWorker {
       }
     }
     // While it is disconnected, callers cannot be received.
-    if (!this.#bus.isConnected) callers.extendSilence(Number.POSITIVE_INFINITY)
-    this.#checkEntries(stalledFor === 0 && this.#bus.isConnected)
+    if (!this.#state.bus.isConnected) callers.extendSilence(Number.POSITIVE_INFINITY)
+    this.#checkEntries(stalledFor === 0 && this.#state.bus.isConnected)
     for (const caller of callers.takeSilent(settings.callerSilentMs)) this.#lose(caller)
     if (callers.size === 0) this.#ticker.stop()
   }
@@ -244,7 +242,7 @@ export class BusWorker {
     const about = after > 0 ? { after } : {}
     const short = event.type === "call.responded" ? resultText(entry.idText, event) : undefined
     const message = short ?? { text: messageText({ type: "event", event, ...about }) }
-    const { maxPayload, address } = this.#bus
+    const { maxPayload, address } = this.#state.bus
     const bytes = bytesBeyond(maxPayload, address, message)
     if (bytes === undefined) return message
     if (event.type !== "call.error") {
