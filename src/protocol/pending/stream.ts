@@ -62,7 +62,7 @@ class PendingStream extends PendingRequest implements PendingSubscription {
   #granted: number
   /** Items taken since the peer last got credit. */
   #taken = 0
-  #waiters: Waiter[] = []
+  readonly #waiters: Waiter[] = []
   /** The error that ended the stream, until `next` reports it. */
   #error: CallError | undefined
   /** Runs while an item is awaited; every item restarts it. */
@@ -109,7 +109,7 @@ class PendingStream extends PendingRequest implements PendingSubscription {
   async return(): Promise<Result> {
     const leaving = this.error("ABORTED", "was left by its consumer.")
     // Calls of `next` that still wait see a regular end.
-    const waiters = this.#takeWaiters()
+    const waiters = this.#waiters.splice(0)
     this.leave(leaving, "The consumer left.")
     this.#error = undefined
     this.#items = []
@@ -151,7 +151,7 @@ class PendingStream extends PendingRequest implements PendingSubscription {
   completed(event: CallCompletedEvent): void {
     const seq = event.seq === undefined ? this.#seq : this.#resumedAfter + event.seq
     if (seq !== this.#seq) return this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
-    const waiters = this.#takeWaiters()
+    const waiters = this.#waiters.splice(0)
     this.finish()
     for (const { resolve } of waiters) resolve(DONE)
   }
@@ -181,7 +181,7 @@ class PendingStream extends PendingRequest implements PendingSubscription {
   }
 
   protected settle(error: CallError): void {
-    const [first, ...others] = this.#takeWaiters()
+    const [first, ...others] = this.#waiters.splice(0)
     // Nobody waits: a later `next` reports it, after the buffered items.
     if (first === undefined) this.#error = error
     else first.reject(error)
@@ -243,11 +243,5 @@ class PendingStream extends PendingRequest implements PendingSubscription {
     const error = this.#error
     this.#error = undefined
     return error === undefined ? Promise.resolve(DONE) : Promise.reject(error)
-  }
-
-  #takeWaiters(): Waiter[] {
-    const waiters = this.#waiters
-    this.#waiters = []
-    return waiters
   }
 }

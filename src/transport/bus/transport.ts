@@ -205,11 +205,9 @@ class BrokerTransport implements BusTransport, BusReceiver {
  * connection writes its buffer whenever it gets the chance.
  */
 function turnClock(clock: Clock): Clock {
-  let waiting: (() => void)[] = []
+  const waiting: (() => void)[] = []
   const run = (): void => {
-    const callbacks = waiting
-    waiting = []
-    for (const callback of callbacks) callback()
+    for (const callback of waiting.splice(0)) callback()
   }
   return {
     now: () => clock.now(),

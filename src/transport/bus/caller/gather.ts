@@ -185,12 +185,10 @@ export class Gather {
     for (const worker of this.#missing(now)) worker.wasMissed = true
     const { event } = this
     const { operationId, requestId } = event
-    const [first] = this.#answers.values()
-    const meta = first?.meta ?? { source: "local", operationId, timestamp: now }
-    const data = mergeAnswers(
-      event,
-      [...this.#answers.values()].map((answer) => answer.data),
-    )
+    const answers = [...this.#answers.values()]
+    const meta = answers[0]?.meta ?? { source: "local", operationId, timestamp: now }
+    const found = answers.map((answer) => answer.data)
+    const data = mergeAnswers(event, found)
     this.#end({ type: "call.responded", requestId, output: { data, meta } })
   }
 

@@ -247,7 +247,7 @@ export class KnownWorker {
   readonly #outbox: Outbox
   readonly #suspectMs: number
   /** Ids of received results, as JSON. */
-  #done: string[] = []
+  readonly #done: string[] = []
   /** Streams without a reader: the worker was asked to stop them, which is not repeated for each item. */
   readonly strays: Set<string> = new Set()
 
@@ -288,10 +288,7 @@ export class KnownWorker {
   }
 
   confirm(): void {
-    if (this.#done.length === 0) return
-    const ids = this.#done
-    this.#done = []
-    this.#outbox.add(doneText(ids))
+    if (this.#done.length > 0) this.#outbox.add(doneText(this.#done.splice(0)))
   }
 
   /** Stops a stream without a reader. */

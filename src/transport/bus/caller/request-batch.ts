@@ -173,17 +173,13 @@ export class RequestBatch {
   #post(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {
     const state = this.#state
     const { operationId, worker, over } = queue
-    const group: SentGroup = {
-      correlationId: state.newCorrelationId("r"),
-      entries,
-      open: entries.length,
-      over,
-    }
+    const correlationId = state.newCorrelationId("r")
+    const group: SentGroup = { correlationId, entries, open: entries.length, over }
     for (const entry of entries) entry.group = group
-    state.groups.set(group.correlationId, group)
+    state.groups.set(correlationId, group)
     queue.underWay++
-    if (worker === undefined) state.bus.toAny(operationId, frame, group.correlationId)
-    else state.bus.toWorker(worker.address, operationId, frame, group.correlationId)
+    if (worker === undefined) state.bus.toAny(operationId, frame, correlationId)
+    else state.bus.toWorker(worker.address, operationId, frame, correlationId)
   }
 }
 

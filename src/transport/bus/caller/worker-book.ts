@@ -67,20 +67,15 @@ export class WorkerBook {
 
   /** Updates the operations of a worker from its announcement. */
   describe(worker: KnownWorker, { operations, version, versions = {} }: Here): void {
-    const own = new Map(Object.entries(versions))
-    const announced = new Map(
-      Object.entries(operations).map(([operationHash, it]) => [
-        operationHash,
-        { isIdempotent: it === 1, version: own.get(operationHash) ?? version },
-      ]),
-    )
     let isNew = worker.isLeaving
     for (const offer of [...worker.offers.keys()]) {
-      if (announced.has(offer.operationHash)) continue
+      if (Object.hasOwn(operations, offer.operationHash)) continue
       offer.remove(worker)
       isNew = true
     }
-    for (const [operationHash, offered] of announced) {
+    for (const [operationHash, it] of Object.entries(operations)) {
+      const own = Object.hasOwn(versions, operationHash) ? versions[operationHash] : undefined
+      const offered = { isIdempotent: it === 1, version: own ?? version }
       const offer = this.offers.byHash(operationHash)
       if (isSame(worker.offers.get(offer), offered)) continue
       offer.add(worker, offered)

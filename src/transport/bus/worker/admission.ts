@@ -39,7 +39,7 @@ export class WorkerAdmission {
   readonly #refused = new RecentIds()
   readonly #usedTickets: UsedTickets
   /** Calls that began without a grant; reported as accepted unless their answer comes first. */
-  #unreported: WorkerEntry[] = []
+  readonly #unreported: WorkerEntry[] = []
 
   constructor(state: WorkerState) {
     const { random = platformRandom, clock } = state
@@ -197,9 +197,9 @@ export class WorkerAdmission {
   }
 
   readonly #reportAccepted = (): void => {
-    const entries = this.#unreported
-    this.#unreported = []
-    for (const entry of entries) if (entry.state === "running") entry.sendAccepted()
+    for (const entry of this.#unreported.splice(0)) {
+      if (entry.state === "running") entry.sendAccepted()
+    }
   }
 
   #run(entry: WorkerEntry, granted: number): void {
