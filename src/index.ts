@@ -176,13 +176,6 @@ export type {
   ScannerFS,
 } from "./sources/scan/scanner.ts"
 
-export {
-  buildCallHandler,
-  CallEventMap,
-  CallEventSchema,
-  PendingRequestMap,
-  serveCalls,
-} from "./protocol/index.ts"
 export type {
   CallAbortedEvent,
   CallCompletedEvent,
@@ -191,23 +184,31 @@ export type {
   CallCreditEvent,
   CallErrorEvent,
   CallEvent,
-  CallHandler,
-  CallHandlerConfig,
-  CallHandlerOptions,
-  CallLink,
-  CallPeer,
   CallProgressEvent,
   CallRequestedEvent,
   CallRespondedEvent,
-  CallServer,
-  PendingOptions,
+} from "./core/events.ts"
+export { PendingRequestMap, type CallLink } from "./protocol/pending/request-map.ts"
+export type {
   PendingRequestMapOptions,
   PendingResponse,
   PendingSubscription,
-  ResolveIdentity,
+} from "./protocol/pending/requests.ts"
+export type { PendingOptions } from "./protocol/pending/options.ts"
+export {
+  buildCallHandler,
+  CallEventMap,
+  CallEventSchema,
+  serveCalls,
+} from "./protocol/server/serve.ts"
+export type {
+  CallHandler,
+  CallHandlerConfig,
+  CallHandlerOptions,
+  CallServer,
   ServeCallsOptions,
-  ServeLimits,
-} from "./protocol/index.ts"
+} from "./protocol/server/serve.ts"
+export type { CallPeer, ResolveIdentity, ServeLimits } from "./protocol/server/server.ts"
 export { createClient } from "./protocol/client.ts"
 export type { Client, ClientCalls, OperationsOf } from "./protocol/client.ts"
 export { fromCall } from "./protocol/from-call.ts"

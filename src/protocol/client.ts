@@ -13,8 +13,8 @@ import { snapshot } from "../core/plain-json.ts"
 import { isRecord } from "../internal/guards.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { Endpoint } from "./endpoint.ts"
-import { StreamRequest } from "./pending/call.ts"
-import { endpointOver, PENDING_MAP_OPTIONS, startCall } from "./pending/requests.ts"
+import { mintNumber, requestIdOf } from "../engine/ids.ts"
+import { endpointOver, PENDING_MAP_OPTIONS, PendingCall, startCall } from "./pending/requests.ts"
 import type {
   CheckRequest,
   PendingRequestMapOptions,
@@ -224,24 +224,23 @@ function openStream(
   input: unknown,
   options: PendingOptions | undefined,
 ): PendingSubscription {
-  const request = new StreamRequest(endpoint, id, options)
-  if (loaded !== undefined) return loaded.startStream(request, input)
-  const { requestId } = request
+  if (loaded !== undefined) return loaded.startStream(endpoint, id, input, options)
+  const number = mintNumber()
   let stream: PendingSubscription | undefined
   let opening: Promise<PendingSubscription> | undefined
   const begin = (): Promise<PendingSubscription> => {
     // What the caller changes meanwhile is not sent.
     const copy = snapshot(input)
     return load().then(
-      ({ startStream }) => (stream = startStream(request, copy)),
+      ({ startStream }) => (stream = startStream(endpoint, id, copy, options, number)),
       (thrown: unknown) => {
-        throw request.sendFailure(thrown)
+        throw new PendingCall(endpoint, id, options, number).sendFailure(thrown)
       },
     )
   }
   const open = (): Promise<PendingSubscription> => (opening ??= begin())
   const opened: PendingSubscription = {
-    requestId,
+    requestId: requestIdOf(number),
     abort: (reason) =>
       void open().then(
         (it) => it.abort(reason),

@@ -39,8 +39,10 @@ export class Endpoint implements Deliverer {
   readonly link: Transport
   readonly deadlines: Deadlines
   readonly pending: PendingTable = new PendingTable()
-  /** Notified when the peer is lost, and when it is back. */
-  readonly watchers: Set<(state: "lost" | "restored") => void> = new Set()
+  /** Notified when a lost peer is back. */
+  readonly restoredListeners: Set<() => void> = new Set()
+  /** The map over it: all users of a transport share one, because it can only be opened once. */
+  map: object | undefined
   serving: ServingSide | undefined
   /** Whether a received value is an event. The serving side also checks requests. */
   isEvent: (value: unknown) => boolean = isEventForCaller
@@ -148,11 +150,10 @@ export class Endpoint implements Deliverer {
         }),
       )
     }
-    for (const watch of this.watchers) watch("lost")
   }
 
   restored(): void {
-    for (const watch of this.watchers) watch("restored")
+    for (const listener of this.restoredListeners) listener()
   }
 
   /** Sends an event that needs no delivery report, such as an abort or credit. A failure is only logged. */
@@ -172,7 +173,7 @@ export class Endpoint implements Deliverer {
     for (const pending of this.pending.all()) pending.abort(CLOSED)
     this.serving?.close()
     this.deadlines.close(() => undefined)
-    this.watchers.clear()
+    this.restoredListeners.clear()
     await this.link.close()
   }
 }

@@ -18,7 +18,7 @@ export async function followPeer(
   load: Load,
   localId: (id: string) => string,
 ): Promise<() => Promise<void>> {
-  const { watchers, settings } = endpointOver(map)
+  const { restoredListeners, settings } = endpointOver(map)
   const { logger } = settings
   /** The operations that came from the peer, by their local ids. */
   const owned = new Map<string, AnyOperation>()
@@ -86,7 +86,6 @@ export async function followPeer(
   }
 
   const reopen = async (): Promise<void> => {
-    if (isStopped) return
     try {
       await current?.return()
       await open(synchronize)
@@ -95,19 +94,17 @@ export async function followPeer(
     }
   }
 
-  const watch = (state: "lost" | "restored"): void => {
-    if (state === "restored") void reopen()
-  }
+  const restored = (): void => void reopen()
 
   const stop = async (): Promise<void> => {
     isStopped = true
-    watchers.delete(watch)
+    restoredListeners.delete(restored)
     await current?.return()
     for (const id of owned.keys()) registry.unregister(id)
     owned.clear()
   }
 
-  watchers.add(watch)
+  restoredListeners.add(restored)
   try {
     await open((operations) => {
       registry.registerAll(operations)

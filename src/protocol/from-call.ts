@@ -5,6 +5,7 @@ import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import { answererOf } from "../core/input-requests.ts"
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { wallTimeOf } from "../internal/clock.ts"
+import { isObject, isStrings } from "../internal/guards.ts"
 import type { Clock } from "../internal/platform.ts"
 import { addSignalListener, lightSignal, removeSignalListener } from "../internal/signals.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -130,16 +131,16 @@ async function loadAll(
     const [now, later] = [wanted.slice(0, PAGE_SIZE), wanted.slice(PAGE_SIZE)]
     const { data } = await map.call("services.schema", { ids: now }, { signal })
     const { specs, rest } = (data ?? {}) as { specs?: unknown; rest?: unknown }
-    if (!isListOf(specs, "object") || !isListOf(rest, "string")) throw unreadable("services.schema")
+    if (!isObjects(specs) || !isStrings(rest)) throw unreadable("services.schema")
     // Otherwise a peer that makes no progress would be asked forever.
     if (rest.length >= now.length) throw unreadable("services.schema")
     all.push(...(specs as OperationSpec[]))
-    wanted = [...(rest as string[]), ...later]
+    wanted = [...rest, ...later]
   }
   const specs = all.map(pickSpecFields)
   if (ids === undefined) paths.clear()
   for (const { namespace, name, via } of all as (OperationSpec & { readonly via?: unknown })[]) {
-    paths.set(`${namespace}.${name}`, isListOf(via, "string") ? (via as string[]) : [])
+    paths.set(`${namespace}.${name}`, isStrings(via) ? via : [])
   }
   return specs
     .filter((spec) => filter === undefined || filter(spec))
@@ -154,9 +155,9 @@ async function listIds(
   for (let hasMore = true; hasMore;) {
     const { data } = await map.call("services.list", { after: ids.at(-1) ?? "" }, { signal })
     const page = (data ?? {}) as { readonly operations?: unknown; readonly hasMore?: unknown }
-    if (!isListOf(page.operations, "object")) throw unreadable("services.list")
+    if (!isObjects(page.operations)) throw unreadable("services.list")
     const more = page.operations.map((entry) => (entry as ServiceEntry).id)
-    if (!isListOf(more, "string")) throw unreadable("services.list")
+    if (!isStrings(more)) throw unreadable("services.list")
     ids.push(...more)
     if (ids.length > MAX_OPERATIONS) {
       const why = `it lists more than ${MAX_OPERATIONS}.`
@@ -176,8 +177,8 @@ function pickSpecFields(spec: OperationSpec): OperationSpec {
   ) as unknown as OperationSpec
 }
 
-function isListOf(value: unknown, type: "object" | "string"): value is unknown[] {
-  return Array.isArray(value) && value.every((item) => typeof item === type && item !== null)
+function isObjects(value: unknown): value is readonly object[] {
+  return Array.isArray(value) && value.every(isObject)
 }
 
 function notImported(code: string, operationId: string, why: string): CallError {

@@ -27,18 +27,10 @@ export function wrongKind(operationId: string, { type }: OperationSpec): CallErr
   return refusal("INVALID_OPERATION_TYPE", message, { operationId, details: { operationId, type } })
 }
 
-/** The error of a server that is closing. */
-export function closing(operationId: string, hadStarted: boolean): CallError {
-  return refusal("UNAVAILABLE", `"${operationId}" has no answer: the server was closed.`, {
-    operationId,
-    mayHaveExecuted: hadStarted,
-    retryable: !hadStarted,
-  })
-}
-
-export function ending(operationId: string, why: CallError, hadStarted: boolean): CallError {
-  return refusal(why.code, `"${operationId}" has no answer: ${why.message}`, {
-    operationId,
-    mayHaveExecuted: hadStarted,
-  })
+/** The error of a server that is closing, or ends requests for the reason `why`. */
+export function closing(operationId: string, mayHaveExecuted: boolean, why?: CallError): CallError {
+  const { code, message } = why ?? { code: "UNAVAILABLE", message: "the server was closed." }
+  const terms = why === undefined ? { retryable: !mayHaveExecuted } : {}
+  const text = `"${operationId}" has no answer: ${message}`
+  return refusal(code, text, { operationId, mayHaveExecuted, ...terms })
 }

@@ -1,5 +1,5 @@
 import { Closable } from "../internal/closable.ts"
-import { validateOptions, type OptionsSchema } from "../internal/options.ts"
+import { hasMethods, validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { decodeCallEvent, encodeCallEvent } from "../core/event-codec.ts"
 import type { CallEvent } from "../core/events.ts"
 import { refusal, type CallError } from "../core/errors.ts"
@@ -48,11 +48,8 @@ export function createWorkerTransport(
   port: PortLike,
   options: WorkerTransportOptions = {},
 ): WorkerTransport {
-  const candidate: Partial<PortLike> | null | undefined = port
-  if (
-    typeof candidate?.postMessage !== "function" ||
-    (typeof candidate.on !== "function" && typeof candidate.addEventListener !== "function")
-  ) {
+  const listens = hasMethods(port, ["on"]) || hasMethods(port, ["addEventListener"])
+  if (!listens || !hasMethods(port, ["postMessage"])) {
     throw new TypeError(
       "createWorkerTransport(port): port must be a Worker, a MessagePort, parentPort or the self of " +
         "a Web Worker. In a Node thread that is not a worker, parentPort is null.",

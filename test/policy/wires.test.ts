@@ -6,7 +6,7 @@ import { createHTTPTransport } from "../../src/http.ts"
 import { silentLogger } from "../../src/internal/logger.ts"
 import { serveHTTP } from "../../src/node/serve-http.ts"
 import { createClient } from "../../src/protocol/client.ts"
-import { serveCalls } from "../../src/protocol/index.ts"
+import { serveCalls } from "../../src/protocol/server/serve.ts"
 import type { Transport } from "../../src/protocol/transport.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 

@@ -1,9 +1,10 @@
 import { Type } from "typebox"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { PendingRequestMap } from "../../src/protocol/index.ts"
+import { PendingRequestMap } from "../../src/protocol/pending/request-map.ts"
 import { defineOperation } from "../../src/core/define.ts"
 import type { AnyOperation } from "../../src/core/define.ts"
 import { followPeer } from "../../src/protocol/follow.ts"
+import { CallError } from "../../src/core/errors.ts"
 import { endpointOver } from "../../src/protocol/pending/requests.ts"
 import { createRegistry } from "../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../src/engine/registry.ts"
@@ -92,7 +93,9 @@ function setup(names: string[]): {
     logs,
     peer,
     notify: (state) => {
-      for (const watcher of endpointOver(map).watchers) watcher(state)
+      const endpoint = endpointOver(map)
+      if (state === "restored") endpoint.restored()
+      else endpoint.lost(new CallError("UNAVAILABLE", "The peer is gone."))
     },
     follow: () => followPeer(map, registry, load, (id) => id),
     ids: () =>

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { OperationSlots } from "../../src/protocol/server/operation-slots.ts"
-import type { WaitingOperation } from "../../src/protocol/server/operation-slots.ts"
+import type { WaitingCall } from "../../src/protocol/server/account.ts"
 
 class Time {
   at = 0
@@ -15,13 +15,13 @@ function slotsOf(most: number, mostQueued = 1000) {
   const time = new Time()
   const slots = new OperationSlots(most, mostQueued, time)
   const running: string[] = []
-  const waiting: WaitingOperation[] = []
+  const waiting: WaitingCall[] = []
   const call = (operationId: string): "runs" | "waits" | "refused" => {
     if (slots.tryEnter(operationId)) {
       running.push(operationId)
       return "runs"
     }
-    const waits: WaitingOperation = {
+    const waits: WaitingCall = {
       operationId,
       start() {
         waiting.splice(waiting.indexOf(waits), 1)
@@ -113,7 +113,7 @@ describe("the slots of a server", () => {
     const time = new Time()
     const slots = new OperationSlots(1, 20_000, time)
     let started = 0
-    const waits = (): WaitingOperation => ({
+    const waits = (): WaitingCall => ({
       operationId: "demo.short",
       start() {
         started++

@@ -23,7 +23,7 @@ import {
 } from "../../src/sources/openapi/options.ts"
 import { OpenAPIServiceRegistry } from "../../src/sources/openapi/services.ts"
 import { createRegistry } from "../../src/engine/registry.ts"
-import { buildCallHandler, serveCalls } from "../../src/protocol/index.ts"
+import { buildCallHandler, serveCalls } from "../../src/protocol/server/serve.ts"
 import { resolveConfig } from "../../src/config.ts"
 import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http-client/public-fetch.ts"
 import { FROM_CALL_OPTIONS } from "../../src/protocol/from-call.ts"

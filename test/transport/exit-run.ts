@@ -1,6 +1,6 @@
 // Uses both transports, closes everything, and ends by itself: exit.test.ts waits for that. Takes the worker's script.
 import { Worker } from "node:worker_threads"
-import { PendingRequestMap } from "../../src/protocol/index.ts"
+import { PendingRequestMap } from "../../src/protocol/pending/request-map.ts"
 import { createWorkerTransport } from "../../src/worker.ts"
 import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
 import { count, greet, quietRegistry } from "../support/operations.ts"

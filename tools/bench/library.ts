@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
-import type * as call from "../../src/protocol/index.ts"
+import type * as callMap from "../../src/protocol/pending/request-map.ts"
+import type * as serve from "../../src/protocol/server/serve.ts"
 import type * as client from "../../src/protocol/client.ts"
 import type * as compiled from "../../src/schema/compiled.ts"
 import type * as define from "../../src/core/define.ts"
@@ -21,7 +22,8 @@ import type * as worker from "../../src/worker.ts"
 /** What the benchmark uses of the built library. */
 export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistry"> &
   Pick<typeof define, "defineOperation"> &
-  Pick<typeof call, "PendingRequestMap" | "serveCalls"> &
+  Pick<typeof callMap, "PendingRequestMap"> &
+  Pick<typeof serve, "serveCalls"> &
   Pick<typeof client, "createClient"> &
   Pick<typeof compiled, "compileSchema"> &
   Pick<typeof websocket, "createWebSocketTransport" | "serveWebSocket">
@@ -54,7 +56,7 @@ export type HTTPClientLibrary = Pick<typeof client, "createClient"> &
 /** What it uses to call over brokers. */
 export type BusLibrary = Pick<typeof registry, "createRegistry"> &
   Pick<typeof define, "defineOperation"> &
-  Pick<typeof call, "serveCalls"> &
+  Pick<typeof serve, "serveCalls"> &
   Pick<typeof client, "createClient"> &
   Pick<typeof logger, "silentLogger"> &
   Pick<typeof nats, "createNatsTransport"> &
@@ -63,7 +65,7 @@ export type BusLibrary = Pick<typeof registry, "createRegistry"> &
 /** What it uses to call another thread. */
 export type ThreadLibrary = Pick<typeof registry, "createRegistry"> &
   Pick<typeof define, "defineOperation"> &
-  Pick<typeof call, "serveCalls"> &
+  Pick<typeof serve, "serveCalls"> &
   Pick<typeof client, "createClient"> &
   Pick<typeof worker, "createWorkerTransport">
 
@@ -91,7 +93,8 @@ export async function loadBuilt(): Promise<Library> {
   return (await load(
     "engine/registry.js",
     "core/define.js",
-    "protocol/index.js",
+    "protocol/pending/request-map.js",
+    "protocol/server/serve.js",
     "protocol/client.js",
     "schema/compiled.js",
     "websocket.js",
@@ -143,7 +146,8 @@ export async function loadBuiltBus(): Promise<BusLibrary> {
   const files = [
     "engine/registry.js",
     "core/define.js",
-    "protocol/index.js",
+    "protocol/pending/request-map.js",
+    "protocol/server/serve.js",
     "protocol/client.js",
     "internal/logger.js",
   ]
@@ -152,7 +156,13 @@ export async function loadBuiltBus(): Promise<BusLibrary> {
 
 /** Loads what was built before, and of it what calls other threads. */
 export async function loadBuiltThread(): Promise<ThreadLibrary> {
-  const files = ["engine/registry.js", "core/define.js", "protocol/index.js", "protocol/client.js"]
+  const files = [
+    "engine/registry.js",
+    "core/define.js",
+    "protocol/pending/request-map.js",
+    "protocol/server/serve.js",
+    "protocol/client.js",
+  ]
   return (await load(...files, "worker.js")) as ThreadLibrary
 }
 

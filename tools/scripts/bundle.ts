@@ -40,6 +40,8 @@ const files = await bundleEntries(process.cwd(), {
     "dist/internal/wait.js",
     "dist/policy/",
     "dist/protocol/pending/options.js",
+    "dist/protocol/pending/pending.js",
+    "dist/protocol/pending/request-event.js",
     "dist/protocol/pending/stream.js",
     "dist/internal/deadline-timer.js",
     "dist/schema/files.js",

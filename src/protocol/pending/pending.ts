@@ -24,7 +24,7 @@ import { notify } from "../../internal/notify.ts"
 
 /** The common part of pending calls and streams: one start, and exactly one end. */
 export abstract class PendingRequest implements DeadlineEntry, Pending {
-  readonly number: number = mintNumber()
+  readonly number: number
   readonly requestId: string
   readonly operationId: string
   served: Served | undefined = undefined
@@ -42,9 +42,15 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
-  constructor(endpoint: Endpoint, operationId: string, options: PendingOptions | undefined) {
+  constructor(
+    endpoint: Endpoint,
+    operationId: string,
+    options: PendingOptions | undefined,
+    number: number = mintNumber(),
+  ) {
     this.endpoint = endpoint
-    this.requestId = requestIdOf(this.number)
+    this.number = number
+    this.requestId = requestIdOf(number)
     this.operationId = operationId
     this.options = options
   }
@@ -151,12 +157,14 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   /** The caller's signal fired. */
   handleEvent(): void {
     const cause: unknown = this.options?.signal?.reason
-    this.leave(this.error("ABORTED", "was aborted.", { cause, ...this.#executionOptions() }))
+    const mayHaveExecuted = this.mayHaveExecuted()
+    this.leave(this.error("ABORTED", "was aborted.", { cause, mayHaveExecuted }))
   }
 
   abort(reason?: string): void {
     const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
-    this.leave(this.error("ABORTED", why, this.#executionOptions()), reason)
+    const mayHaveExecuted = this.mayHaveExecuted()
+    this.leave(this.error("ABORTED", why, { mayHaveExecuted }), reason)
   }
 
   /** What the link knows of this request, as options of an error; nothing if it was sent several times. */
@@ -166,13 +174,6 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
   mayHaveExecuted(): boolean {
     return this.#sent > 0 && (this.#deliveryStatus().mayHaveExecuted ?? true)
-  }
-
-  /** Only `mayHaveExecuted` of it, for a request that its caller aborted and will not retry. */
-  #executionOptions(): CallErrorOptions {
-    if (this.#sent === 0) return NOT_SENT
-    const { mayHaveExecuted } = this.#deliveryStatus()
-    return mayHaveExecuted === undefined ? {} : { mayHaveExecuted }
   }
 
   /** Ends it here, and aborts it at the peer. */
@@ -258,16 +259,9 @@ const NOT_SENT: CallErrorOptions = { mayHaveExecuted: false }
 
 /** Creates the error that the peer sent. */
 function errorOf(event: CallErrorEvent, operationId: string): CallError {
-  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, attempts, requestId } =
-    event
-  const error = refusal(code, message, {
-    details,
-    retryable,
-    mayHaveExecuted,
-    retryAfterMs,
-    attempts,
-    requestId,
-    operationId,
-  })
+  const { code, message, details, retryable, mayHaveExecuted } = event
+  const { retryAfterMs, attempts, requestId } = event
+  const terms = { details, retryable, mayHaveExecuted, retryAfterMs, attempts }
+  const error = refusal(code, message, { ...terms, requestId, operationId })
   return markForwarded(event.internal === true ? markInternal(error) : error)
 }

@@ -11,7 +11,6 @@ import type { Transport } from "../transport.ts"
 import { Endpoint } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
 import { servingOf } from "../serving.ts"
-import { StreamRequest } from "./call.ts"
 import { requestError, type PendingOptions } from "./options.ts"
 import {
   endpointOver,
@@ -50,7 +49,7 @@ export class PendingRequestMap {
 
   /** Opens a stream of the peer. The request is sent when the first item is requested. */
   subscribe(operationId: string, input?: unknown, options?: PendingOptions): PendingSubscription {
-    return startStream(new StreamRequest(this.#endpoint, operationId, options), input)
+    return startStream(this.#endpoint, operationId, input, options)
   }
 
   /**
@@ -136,16 +135,9 @@ export class PendingRequestMap {
 /** Anything that carries calls. */
 export type CallLink = EventTarget | Transport | PendingRequestMap
 
-const maps = new WeakMap<Endpoint, PendingRequestMap>()
-
 /** The map over a link. All users of a transport share one map, because a transport can only be opened once. */
 export function callMapOver(link: CallLink, options?: PendingRequestMapOptions): PendingRequestMap {
   if (link instanceof PendingRequestMap) return link
   const endpoint = endpointOver(link, options)
-  let map = maps.get(endpoint)
-  if (map === undefined) {
-    map = new PendingRequestMap(endpoint as never)
-    maps.set(endpoint, map)
-  }
-  return map
+  return (endpoint.map ??= new PendingRequestMap(endpoint as never)) as PendingRequestMap
 }

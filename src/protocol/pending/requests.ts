@@ -1,4 +1,5 @@
 import { capture, capturedReject, capturedResolve } from "../../internal/captured.ts"
+import type { CallCompletedEvent, CallErrorEvent, CallRespondedEvent } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -12,8 +13,8 @@ import type { Clock } from "../../internal/platform.ts"
 import { Endpoint } from "../endpoint.ts"
 import { eventTargetLink, isEventTarget } from "../links.ts"
 import type { Transport } from "../transport.ts"
-import { PendingCall } from "./call.ts"
 import type { PendingOptions } from "./options.ts"
+import { PendingRequest } from "./pending.ts"
 
 /** Options of `PendingRequestMap`. */
 export interface PendingRequestMapOptions {
@@ -51,6 +52,44 @@ export type CheckRequest = (
   operationId: string,
   options: PendingOptions | undefined,
 ) => CallError | undefined | Promise<CallError | undefined>
+
+/** A pending call. */
+export class PendingCall extends PendingRequest {
+  readonly kind = "call"
+  resolve: ((envelope: ResponseEnvelope) => void) | undefined = undefined
+  reject: ((error: CallError) => void) | undefined = undefined
+  failing: ((error: CallError, isAnswer: boolean) => void) | undefined = undefined
+  #isAnswer = false
+
+  responded(event: CallRespondedEvent): void {
+    if (event.seq !== undefined) {
+      const why = "is a stream: use subscribe(), not call()."
+      const error = this.error("INVALID_OPERATION_TYPE", why)
+      return this.leave(error, "A single response was expected.")
+    }
+    this.arrive(event.output)
+  }
+
+  /** Resolves the call; a handler on the same side calls it directly. */
+  arrive(output: ResponseEnvelope): void {
+    this.finish()
+    this.resolve?.(output)
+  }
+
+  completed(_event: CallCompletedEvent): void {
+    this.fail(this.error("ABORTED", "was completed without a response."))
+  }
+
+  override failed(event: CallErrorEvent): void {
+    this.#isAnswer = true
+    super.failed(event)
+  }
+
+  protected settle(error: CallError): void {
+    this.failing?.(error, this.#isAnswer)
+    this.reject?.(error)
+  }
+}
 
 /** Starts a call. `failed` receives its error first, and whether the peer sent it. */
 export function startCall(

@@ -6,8 +6,9 @@ import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { snapshot } from "../../core/plain-json.ts"
 import { Resumption } from "../../core/resume.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
-import type { StreamConsumer, StreamRequest } from "./call.ts"
+import type { Endpoint } from "../endpoint.ts"
 import { requestError, type PendingOptions } from "./options.ts"
+import { PendingRequest } from "./pending.ts"
 import type { PendingSubscription } from "./requests.ts"
 import { DeadlineTimer } from "../../internal/deadline-timer.ts"
 
@@ -22,12 +23,18 @@ interface Waiter {
   readonly reject: (error: CallError) => void
 }
 
-/** Opens a stream. The request is sent when the first item is requested. */
-export function startStream(request: StreamRequest, input: unknown): PendingSubscription {
-  const { operationId, options } = request
+/** Opens a stream. `number` is that of its request, if it has one already. */
+export function startStream(
+  endpoint: Endpoint,
+  operationId: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+  number?: number,
+): PendingSubscription {
   const invalid = requestError(operationId, options)
-  const stream = new PendingStream(request, input, invalid === undefined ? options : undefined)
-  if (invalid !== undefined) request.fail(invalid)
+  const sound = invalid === undefined ? options : undefined
+  const stream = new PendingStream(endpoint, operationId, input, sound, number)
+  if (invalid !== undefined) stream.fail(invalid)
   return stream
 }
 
@@ -37,9 +44,8 @@ export function startStream(request: StreamRequest, input: unknown): PendingSubs
  * Items are buffered until they are taken, as many as the window allows; when half of a window was taken, the peer
  * gets credit for as many again. Items always come before the end or the error that followed them.
  */
-class PendingStream implements PendingSubscription, StreamConsumer {
-  readonly requestId: string
-  readonly #request: StreamRequest
+class PendingStream extends PendingRequest implements PendingSubscription {
+  readonly kind = "stream"
   #input: unknown
   readonly #window: number
   #hasBegun = false
@@ -56,18 +62,21 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   #granted: number
   /** Items taken since the peer last got credit. */
   #taken = 0
-  #waiters: Waiter[] = []
+  readonly #waiters: Waiter[] = []
   /** The error that ended the stream, until `next` reports it. */
   #error: CallError | undefined
   /** Runs while an item is awaited; every item restarts it. */
   readonly #idle: DeadlineTimer
   readonly #idleTimeout: number
 
-  constructor(request: StreamRequest, input: unknown, options: PendingOptions | undefined) {
-    const { endpoint, requestId } = request
-    request.consumer = this
-    this.requestId = requestId
-    this.#request = request
+  constructor(
+    endpoint: Endpoint,
+    operationId: string,
+    input: unknown,
+    options: PendingOptions | undefined,
+    number: number | undefined,
+  ) {
+    super(endpoint, operationId, options, number)
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
     this.#granted = this.#window
@@ -81,15 +90,15 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   }
 
   next(): Promise<Result> {
-    if (!this.#hasBegun && !this.#request.isOver) {
+    if (!this.#hasBegun && !this.isOver) {
       this.#hasBegun = true
       // What the caller changes meanwhile is not sent when the stream is resumed.
-      if (this.#request.endpoint.link.resumeMs) this.#input = snapshot(this.#input)
-      this.#request.begin(this.#input, this.#window)
+      if (this.endpoint.link.resumeMs) this.#input = snapshot(this.#input)
+      this.begin(this.#input, this.#window)
     }
     if (this.#head < this.#items.length)
       return Promise.resolve({ done: false, value: this.#take() })
-    if (this.#request.isOver) return this.#afterEnd()
+    if (this.isOver) return this.#afterEnd()
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject })
       this.#startIdle()
@@ -98,19 +107,15 @@ class PendingStream implements PendingSubscription, StreamConsumer {
 
   /** Leaves the stream, and stops the handler on the other side. */
   async return(): Promise<Result> {
-    const leaving = this.#request.error("ABORTED", "was left by its consumer.")
+    const leaving = this.error("ABORTED", "was left by its consumer.")
     // Calls of `next` that still wait see a regular end.
-    const waiters = this.#takeWaiters()
-    this.#request.leave(leaving, "The consumer left.")
+    const waiters = this.#waiters.splice(0)
+    this.leave(leaving, "The consumer left.")
     this.#error = undefined
     this.#items = []
     this.#head = 0
     for (const { resolve } of waiters) resolve(DONE)
     return DONE
-  }
-
-  abort(reason?: string): void {
-    this.#request.abort(reason)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -131,8 +136,8 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
         const why = `sends more than the ${this.#window} items it was granted.`
-        const error = this.#request.error("SLOW_CONSUMER", why)
-        return this.#request.leave(error, "More items came than were granted.")
+        const error = this.error("SLOW_CONSUMER", why)
+        return this.leave(error, "More items came than were granted.")
       }
       this.#items.push(event.output)
       return
@@ -146,13 +151,20 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   completed(event: CallCompletedEvent): void {
     const seq = event.seq === undefined ? this.#seq : this.#resumedAfter + event.seq
     if (seq !== this.#seq) return this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
-    const waiters = this.#takeWaiters()
-    this.#request.finish()
+    const waiters = this.#waiters.splice(0)
+    this.finish()
     for (const { resolve } of waiters) resolve(DONE)
   }
 
-  failing(error: CallError): CallError | undefined {
-    const { endpoint } = this.#request
+  override fail(error: CallError): void {
+    if (this.isOver) return
+    const ending = this.#endingOf(error)
+    if (ending !== undefined) this.end(ending)
+  }
+
+  /** The error that ends the stream after a failure; `undefined` if it is resumed. */
+  #endingOf(error: CallError): CallError | undefined {
+    const { endpoint } = this
     const { resumeMs } = endpoint.link
     if (resumeMs === undefined || this.#seq === 0) return error
     const now = endpoint.settings.clock.now()
@@ -162,13 +174,14 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     return ending
   }
 
-  finished(): void {
+  override finish(): void {
+    super.finish()
     this.#idle.stop()
     this.#pause.stop()
   }
 
-  settle(error: CallError): void {
-    const [first, ...others] = this.#takeWaiters()
+  protected settle(error: CallError): void {
+    const [first, ...others] = this.#waiters.splice(0)
     // Nobody waits: a later `next` reports it, after the buffered items.
     if (first === undefined) this.#error = error
     else first.reject(error)
@@ -177,15 +190,15 @@ class PendingStream implements PendingSubscription, StreamConsumer {
 
   /** The number of the last item for the handler; `NaN` if the caller let the stream begin after some other id. */
   get #last(): number {
-    return Number(this.#request.options?.metadata?.["lastEventId"] ?? 0) + this.#seq
+    return Number(this.options?.metadata?.["lastEventId"] ?? 0) + this.#seq
   }
 
   /** Asks for the items after the last one. */
   #resume(): void {
     const asked = { lastEventId: String(this.#last), resume: "only" }
-    const metadata = { ...this.#request.options?.metadata, ...asked }
+    const metadata = { ...this.options?.metadata, ...asked }
     this.#resumedAfter = this.#seq
-    this.#request.beginAgain(this.#input, this.#granted - this.#seq, metadata)
+    this.beginAgain(this.#input, this.#granted - this.#seq, metadata)
   }
 
   #take(): ResponseEnvelope {
@@ -202,42 +215,33 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   /** Counts an item as taken; at half of the window the peer gets credit for as many again. */
   #grant(): void {
     this.#taken++
-    if (this.#request.isOver || this.#taken * 2 < this.#window) return
+    if (this.isOver || this.#taken * 2 < this.#window) return
     this.#granted += this.#taken
     this.#taken = 0
     const credit = this.#granted - this.#resumedAfter
-    const { served, endpoint, requestId } = this.#request
+    const { served, endpoint, requestId } = this
     if (served !== undefined) served.credit(credit)
     else endpoint.trySend({ type: "call.credit", requestId, credit })
   }
 
   #lose(what: string): void {
-    this.#request.leave(this.#request.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
+    this.leave(this.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
   }
 
   #startIdle(): void {
     if (this.#idleTimeout === Number.POSITIVE_INFINITY) return
-    this.#idle.start(this.#request.endpoint.settings.clock.now() + this.#idleTimeout)
+    this.#idle.start(this.endpoint.settings.clock.now() + this.#idleTimeout)
   }
 
   #idled(): void {
     const details = { idleTimeout: this.#idleTimeout }
     const what = `sent nothing for ${this.#idleTimeout} ms.`
-    this.#request.leave(
-      this.#request.error("TIMEOUT", what, { details }),
-      "No item arrived in time.",
-    )
+    this.leave(this.error("TIMEOUT", what, { details }), "No item arrived in time.")
   }
 
   #afterEnd(): Promise<Result> {
     const error = this.#error
     this.#error = undefined
     return error === undefined ? Promise.resolve(DONE) : Promise.reject(error)
-  }
-
-  #takeWaiters(): Waiter[] {
-    const waiters = this.#waiters
-    this.#waiters = []
-    return waiters
   }
 }

@@ -3,6 +3,7 @@ import type { Identity } from "../../core/types.ts"
 
 /** A call that waits for a slot. */
 export interface WaitingCall {
+  readonly operationId: string
   /** Runs it in a slot that was already taken for it; `false` when it can no longer run. */
   start(): boolean
 }

@@ -1,11 +1,6 @@
 import type { Clock } from "../../internal/platform.ts"
 import type { WaitingCall } from "./account.ts"
 
-/** A call of an operation that waits for a slot. */
-export interface WaitingOperation extends WaitingCall {
-  readonly operationId: string
-}
-
 /** While operations share the slots, each may use this multiple of the free ones: three quarters, if it is alone. */
 const SHARE = 3
 /** How long an operation counts as in use after a call, in milliseconds. */
@@ -26,7 +21,7 @@ export class OperationSlots {
   readonly #clock: Pick<Clock, "now">
   readonly #running = new Map<string, number>()
   /** Queued calls by operation, in the order of their turns; no queue is empty. */
-  readonly #queues = new Map<string, Set<WaitingOperation>>()
+  readonly #queues = new Map<string, Set<WaitingCall>>()
   #used = 0
   #waiting = 0
   #isStarting = false
@@ -71,7 +66,7 @@ export class OperationSlots {
   }
 
   /** Queues a call, if there is room. */
-  enqueue(call: WaitingOperation): boolean {
+  enqueue(call: WaitingCall): boolean {
     const { operationId } = call
     if (!this.#mayWait(operationId)) return false
     const queue = this.#queues.get(operationId)
@@ -81,7 +76,7 @@ export class OperationSlots {
     return true
   }
 
-  dequeue(call: WaitingOperation): void {
+  dequeue(call: WaitingCall): void {
     const { operationId } = call
     const queue = this.#queues.get(operationId)
     if (queue?.delete(call) !== true) return
@@ -118,7 +113,7 @@ export class OperationSlots {
   }
 
   /** The next call in turn; its operation moves to the end of the line. */
-  #next(): WaitingOperation | undefined {
+  #next(): WaitingCall | undefined {
     if (this.#waiting === 0) return undefined
     for (const [operationId, queue] of this.#queues) {
       if (!this.#mayRun(operationId)) continue

@@ -1,12 +1,11 @@
 import { inputUnavailable } from "../../core/input-requests.ts"
 import { isRecord } from "../../internal/guards.ts"
-import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
+import type { CallAnsweredEvent, CallAskedEvent, CallRequestedEvent } from "../../core/events.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
 /** The questions of a served request to its caller. */
 export class Questions {
-  readonly #requestId: string
-  readonly #operationId: string
+  readonly #request: CallRequestedEvent
   readonly #send: (event: CallAskedEvent) => void
   /** Questions that wait for their answers. */
   readonly #open = new Map<
@@ -16,12 +15,8 @@ export class Questions {
   #asked = 0
 
   /** `send` throws if an event cannot be sent. */
-  constructor(
-    { requestId, operationId }: { readonly requestId: string; readonly operationId: string },
-    send: (event: CallAskedEvent) => void,
-  ) {
-    this.#requestId = requestId
-    this.#operationId = operationId
+  constructor(request: CallRequestedEvent, send: (event: CallAskedEvent) => void) {
+    this.#request = request
     this.#send = send
   }
 
@@ -38,7 +33,7 @@ export class Questions {
       // First, because on a link within this process the answer may arrive synchronously.
       this.#open.set(question, { resolve, reject })
       try {
-        this.#send({ type: "call.asked", requestId: this.#requestId, question, request })
+        this.#send({ type: "call.asked", requestId: this.#request.requestId, question, request })
       } catch (error) {
         this.#open.delete(question)
         throw error
@@ -53,7 +48,7 @@ export class Questions {
     if (isInputResponse(response)) open?.resolve(response)
     else {
       const why = response === undefined ? reason : "its answer is invalid."
-      open?.reject(inputUnavailable(this.#operationId, why))
+      open?.reject(inputUnavailable(this.#request.operationId, why))
     }
   }
 }

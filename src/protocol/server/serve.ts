@@ -7,12 +7,15 @@ import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { requireRegistry } from "../../engine/served-registry.ts"
-import type { AccountOf } from "./account.ts"
 import { callMapOver, PendingRequestMap, type CallLink } from "../pending/request-map.ts"
 import { endpointOver } from "../pending/requests.ts"
 import { servingOf } from "../serving.ts"
-import { RequestServer, SERVE_LIMITS, type ResolveIdentity, type ServeLimits } from "./server.ts"
+import { RequestServer, SERVE_LIMITS } from "./server.ts"
+import type { ResolveIdentity, ServeLimits, ServerOptions } from "./server.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
+
+// From here, and not by the main entry: in that file, unused schemas would not be removed from pages.
+export { CallEventMap, CallEventSchema } from "../../core/events.ts"
 
 /** Options of `buildCallHandler`. */
 export interface CallHandlerOptions extends ServeLimits, ErrorReporting {
@@ -62,12 +65,9 @@ export function buildCallHandler(options: CallHandlerOptions): CallHandler {
 }
 
 /** Options of `serveCalls`: a map, or a transport to create one for. */
-export interface ServeCallsOptions extends ServeLimits, ErrorReporting {
+export interface ServeCallsOptions extends ServerOptions, ErrorReporting {
   readonly callMap?: PendingRequestMap | undefined
   readonly transport?: CallLink | undefined
-  readonly resolveIdentity?: ResolveIdentity | undefined
-  /** @internal For servers with several links of one caller: limits count for all of them together. */
-  readonly accountOf?: AccountOf | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
@@ -159,7 +159,6 @@ function serverOf(
   callMap: PendingRequestMap,
   name: string,
 ): RequestServer {
-  const { resolveIdentity, accountOf } = options
   if (!(callMap instanceof PendingRequestMap)) {
     throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
   }
@@ -173,7 +172,7 @@ function serverOf(
     logger,
     isOneApplication ? "expose" : "hide",
   )
-  return new RequestServer(endpoint, registry, resolveIdentity, options, failures, accountOf)
+  return new RequestServer(endpoint, registry, options, failures)
 }
 
 /** The event passed to a handler: the event itself, its fields, or a `CustomEvent` around it. */

@@ -17,7 +17,7 @@ import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../co
 import type { CallAccount, WaitingCall } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "../pending/table.ts"
-import { PendingCall } from "../pending/call.ts"
+import { PendingCall } from "../pending/requests.ts"
 import { Questions } from "./questions.ts"
 import type { Serving } from "../serving.ts"
 import { DeadlineTimer } from "../../internal/deadline-timer.ts"
@@ -125,7 +125,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   get requestInput(): CallOptions["requestInput"] {
     const { link } = this.host.endpoint
     if (this.event.canAnswer !== true || link.carriesQuestions !== true) return undefined
-    const questions = (this.#questions ??= new Questions(this, (event) => link.send(event)))
+    const questions = (this.#questions ??= new Questions(this.event, (event) => link.send(event)))
     return (request) => questions.ask(request)
   }
 

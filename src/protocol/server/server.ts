@@ -7,6 +7,7 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { ServedOperation, ServedOperations, TransportPeer } from "../transport.ts"
 import type { Identity, OperationSpec } from "../../core/types.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
+import { deferred, withTimeout, type Deferred } from "../../internal/wait.ts"
 import { errorEvent } from "../../core/error-marks.ts"
 import type { AccountOf } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -14,7 +15,7 @@ import { LoopbackLink } from "../links.ts"
 import { OperationSlots } from "./operation-slots.ts"
 import { RecentIds } from "../../internal/recent-ids.ts"
 import { overloaded, unauthenticated } from "../../core/not-called.ts"
-import { closing, ending, missing, wrongKind } from "../refusals.ts"
+import { closing, missing, wrongKind } from "../refusals.ts"
 import { ServedRequest, type ServedHost } from "./served.ts"
 import { servicesOf } from "../services.ts"
 import { servingOf, type RequestHandler, type Serving } from "../serving.ts"
@@ -44,6 +45,13 @@ export const SERVE_LIMITS: OptionsSchema<ServeLimits> = {
   maxStreams: { min: 0 },
 }
 
+/** How requests of one peer are identified and limited. */
+export interface ServerOptions extends ServeLimits {
+  readonly resolveIdentity?: ResolveIdentity | undefined
+  /** @internal For servers with several links of one caller: limits count for all of them together. */
+  readonly accountOf?: AccountOf | undefined
+}
+
 /** The serving side of a link: identifies callers, finds operations and enforces limits. */
 export class RequestServer implements RequestHandler, ServedHost, ServedOperations {
   readonly endpoint: Endpoint
@@ -62,7 +70,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   #calls = 0
   #waiting = 0
   #streams = 0
-  readonly #whenIdle = new Set<() => void>()
+  #idle: Deferred | undefined
   isClosed = false
   /** New requests are refused, and running ones continue. */
   isLeaving = false
@@ -70,10 +78,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   constructor(
     endpoint: Endpoint,
     registry: AnyRegistry,
-    resolveIdentity: ResolveIdentity | undefined,
-    limits: ServeLimits,
+    { resolveIdentity, accountOf, maxQueued = 1000, ...limits }: ServerOptions,
     failures: Failures,
-    accountOf?: AccountOf,
   ) {
     this.endpoint = endpoint
     this.serving = servingOf(endpoint)
@@ -82,7 +88,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     this.#resolveIdentity = resolveIdentity
     this.#accountOf = accountOf
     this.#maxInFlight = limits.maxInFlight ?? Number.POSITIVE_INFINITY
-    this.#maxQueued = limits.maxQueued ?? 1000
+    this.#maxQueued = maxQueued
     this.#maxStreams = limits.maxStreams ?? Number.POSITIVE_INFINITY
     if (accountOf === undefined && this.#maxInFlight !== Number.POSITIVE_INFINITY) {
       const { settings } = endpoint
@@ -164,7 +170,10 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       this.#streams--
       account?.leaveStream()
     } else if (place === "calls") this.#calls--
-    if (this.inFlight === 0) for (const resolveIdle of this.#whenIdle) resolveIdle()
+    if (this.inFlight === 0) {
+      this.#idle?.resolve()
+      this.#idle = undefined
+    }
     if (place !== "calls") return
     if (account === undefined) this.#slots?.leave(request.operationId)
     else account.leave()
@@ -181,16 +190,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   /** Resolves when nothing runs or waits, or after `grace` milliseconds. */
   idle(grace: number): Promise<void> {
     if (this.inFlight === 0 || this.isClosed) return Promise.resolve()
-    const { clock } = this.endpoint.settings
-    return new Promise((resolve) => {
-      const resolveIdle = (): void => {
-        clock.clearTimeout(timer)
-        this.#whenIdle.delete(resolveIdle)
-        resolve()
-      }
-      const timer = clock.setTimeout(resolveIdle, grace)
-      this.#whenIdle.add(resolveIdle)
-    })
+    this.#idle ??= deferred()
+    return withTimeout(this.#idle.promise, grace, () => undefined, this.endpoint.settings)
   }
 
   /** Refuses new requests, and ends running ones; with the error `why`, if it is set. */
@@ -213,9 +214,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       if (only !== undefined && place !== only) continue
       const hadStarted = place === "calls" || place === "streams"
       request.abort(why?.message ?? "The server was closed.")
-      const error =
-        why === undefined ? closing(operationId, hadStarted) : ending(operationId, why, hadStarted)
-      this.endpoint.trySend(errorEvent(requestId, error))
+      this.endpoint.trySend(errorEvent(requestId, closing(operationId, hadStarted, why)))
     }
   }
 

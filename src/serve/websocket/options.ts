@@ -1,4 +1,5 @@
-import type { PendingRequestMap, ResolveIdentity, ServeLimits } from "../../protocol/index.ts"
+import type { PendingRequestMap } from "../../protocol/pending/request-map.ts"
+import type { ResolveIdentity, ServeLimits } from "../../protocol/server/server.ts"
 import { ERROR_REPORTING, type ErrorReporting } from "../../engine/failures.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { OptionsSchema } from "../../internal/options.ts"

@@ -1,6 +1,7 @@
 import { Closable } from "../../internal/closable.ts"
 import { closePort, createPortServer, openPort, portUrl, type PortServerLike } from "../port.ts"
-import { serveCalls, type CallServer, type ResolveIdentity } from "../../protocol/index.ts"
+import { serveCalls, type CallServer } from "../../protocol/server/serve.ts"
+import type { ResolveIdentity } from "../../protocol/server/server.ts"
 import { loggerOf } from "../../engine/failures.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { requireRegistry } from "../../engine/served-registry.ts"

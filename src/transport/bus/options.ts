@@ -1,8 +1,10 @@
+import { withoutUndefined } from "../../internal/own.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Identity } from "../../core/types.ts"
 import type { TicketSigner, TicketVerifier } from "./tickets/model.ts"
+import type { Bus } from "./types.ts"
 
 /** Options that the transports over brokers share. */
 export interface BusOptions {
@@ -70,10 +72,19 @@ const DEFAULTS: GuardSettings = {
   maxKeptBytes: 64 * 1024 * 1024,
 }
 
+/** What all parts of both ends of a transport use. */
+export interface BusContext extends Pick<BusOptions, "signer" | "identify" | "verifier"> {
+  readonly bus: Bus
+  readonly settings: GuardSettings
+  readonly clock: Clock
+  readonly logger: Logger
+  /** A number from 0 to 1, for choices, delays and the keys of grants; tests replace it. */
+  readonly random?: (() => number) | undefined
+}
+
 /** Fills in the defaults. */
 export function resolveGuardSettings(options: GuardOptions = {}): GuardSettings {
-  const defined = Object.entries(options).filter(([, value]) => value !== undefined)
-  return { ...DEFAULTS, ...Object.fromEntries(defined) }
+  return { ...DEFAULTS, ...withoutUndefined(options) }
 }
 
 /** A user or prefix that is safe in any address. */

@@ -44,8 +44,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   /** Called when the broker is connected, or with the reason why it never will be. */
   #waiting: ((error?: CallError) => void)[] = []
   #receiver: TransportReceiver | undefined
-  /** `whenConnected` opened the connection, before there was a receiver. */
-  #isAwaited = false
+  #isOpen = false
   #wasLost = false
   readonly #logger: Logger
   /** The error of calls until the broker is connected again. */
@@ -63,8 +62,9 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.surface = surface
     this.#bus = bus
     this.#logger = logger
-    this.#caller = new BusCaller(bus, settings, { clock, logger, signer })
-    this.#worker = new BusWorker(bus, settings, { clock, logger, verifier, identify })
+    const context = { bus, settings, clock, logger, signer, verifier, identify }
+    this.#caller = new BusCaller(context)
+    this.#worker = new BusWorker(context)
   }
 
   get isConnected(): boolean {
@@ -75,7 +75,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#receiver = receiver
     this.#caller.open(receiver)
     this.#worker.open(receiver)
-    if (!this.#isAwaited) this.#bus.open(this)
+    this.#openBus()
   }
 
   send(event: CallEvent): void {
@@ -115,10 +115,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   whenConnected(): Promise<void> {
     if (this.#bus.isConnected) return Promise.resolve()
     if (this.#error !== undefined) return Promise.reject(this.#error)
-    if (this.#receiver === undefined && !this.#isAwaited) {
-      this.#isAwaited = true
-      this.#bus.open(this)
-    }
+    this.#openBus()
     return new Promise((resolve, reject) =>
       this.#waiting.push((error) => (error === undefined ? resolve() : reject(error))),
     )
@@ -187,6 +184,11 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#notifyHealth(error.message)
   }
 
+  #openBus(): void {
+    if (!this.#isOpen) this.#bus.open(this)
+    this.#isOpen = true
+  }
+
   #settle(error?: CallError): void {
     for (const settle of this.#waiting.splice(0)) settle(error)
   }
@@ -203,11 +205,9 @@ class BrokerTransport implements BusTransport, BusReceiver {
  * connection writes its buffer whenever it gets the chance.
  */
 function turnClock(clock: Clock): Clock {
-  let waiting: (() => void)[] = []
+  const waiting: (() => void)[] = []
   const run = (): void => {
-    const callbacks = waiting
-    waiting = []
-    for (const callback of callbacks) callback()
+    for (const callback of waiting.splice(0)) callback()
   }
   return {
     now: () => clock.now(),

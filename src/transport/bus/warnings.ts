@@ -16,7 +16,7 @@ export class Warnings {
   }
 
   /** Warnings with the same message share an interval. */
-  warn(message: string, fields: Readonly<Record<string, unknown>>): void {
+  warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const now = this.#clock.now()
     const previous = this.#states.get(message)
     if (previous !== undefined && now < previous.nextAt) {

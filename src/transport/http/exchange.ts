@@ -73,6 +73,13 @@ export function connectionError({ url }: HTTPPeer, cause: unknown): CallError {
   return refusal("UNAVAILABLE", `${what} (${url}): ${reason}`, terms)
 }
 
+/** Throws the error of a connection that was lost while its answer was read. */
+function lostOf(peer: HTTPPeer): (cause: unknown) => never {
+  return (cause) => {
+    throw connectionError(peer, cause)
+  }
+}
+
 /** Whether a call can be repeated: not if the other side has already done so. */
 export function isRepeatable({ retryable, attempts = 1 }: CallError): boolean {
   return retryable && attempts <= 1
@@ -84,11 +91,7 @@ export async function readText(peer: HTTPPeer, response: Response): Promise<stri
   const length = Number(headers.get("content-length") ?? Number.NaN)
   // The length says nothing about what was compressed, which a page cannot see in answers of other origins.
   if (length <= peer.maxResponseBytes && !headers.has("content-encoding") && type !== "cors") {
-    try {
-      return await response.text()
-    } catch (cause) {
-      throw connectionError(peer, cause)
-    }
+    return await response.text().catch(lostOf(peer))
   }
   let text = ""
   await readPieces(peer, response, (piece) => {
@@ -134,28 +137,20 @@ async function readPieces(
   response: Response,
   take: (piece: string) => Promise<void> | void,
 ): Promise<void> {
+  const { body } = response as { readonly body?: Response["body"] }
   // React Native has no bodies to read piece by piece.
-  const reader = (response.body as ReadableStream<Uint8Array> | null | undefined)?.getReader()
+  if (!body) return await take(await response.text().catch(lostOf(peer)))
+  const reader = body.getReader()
   const decoder = new TextDecoder()
-  let isWhole = false
   try {
-    while (!isWhole) {
-      let piece: string
-      try {
-        const chunk = await reader?.read()
-        isWhole = chunk?.done !== false
-        piece =
-          reader === undefined
-            ? await response.text()
-            : decoder.decode(chunk?.value, { stream: !isWhole })
-      } catch (cause) {
-        throw connectionError(peer, cause)
-      }
-      await take(piece)
+    for (let isWhole = false; !isWhole;) {
+      const { done, value } = await reader.read().catch(lostOf(peer))
+      isWhole = done
+      await take(decoder.decode(value, { stream: !done }))
     }
   } finally {
-    // A failed body has no further data.
-    if (!isWhole) reader?.cancel().catch(() => undefined)
+    // Without effect on a body that was read to its end, or failed.
+    reader.cancel().catch(() => undefined)
   }
 }
 

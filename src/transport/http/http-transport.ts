@@ -320,17 +320,7 @@ function openTransport(
   }
 
   const host: StreamHost = {
-    peer,
-    clock,
-    retries,
-    resumeMs,
-    isOpen,
-    receive,
-    deliver,
-    reject,
-    pause,
-    send,
-    endSoon,
+    ...{ peer, clock, retries, resumeMs, isOpen, receive, deliver, pause, send, endSoon },
   }
   return {
     surface: "http",

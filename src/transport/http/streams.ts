@@ -1,12 +1,14 @@
 // What only streams need: pages load it with the first of them.
 
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { errorEvent } from "../../core/error-marks.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { problemError } from "../../core/problem.ts"
 import { Resumption } from "../../core/resume.ts"
 import { createSseFrameParser } from "../../http-client/sse.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { deferred, type Deferred } from "../../internal/wait.ts"
 import {
   connectionError,
   isRepeatable,
@@ -31,7 +33,6 @@ export interface StreamHost {
   readonly receive: (event: CallEvent) => void
   /** Passes on the last event of a request. */
   readonly deliver: (outgoing: Outgoing, event: CallEvent) => void
-  readonly reject: (outgoing: Outgoing, error: CallError) => void
   /** Waits before another attempt; resolves to `false` if the request was abandoned meanwhile. */
   readonly pause: (outgoing: Outgoing, failures: number, asked?: number) => Promise<boolean>
   /** Sends a request, and reads its answer. */
@@ -46,7 +47,7 @@ export interface StreamHost {
 
 /** Reads a stream, and resumes it after its last item when it was cut off. */
 export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<void> {
-  const { peer, isOpen, reject } = host
+  const { peer, isOpen } = host
   const { event, input } = outgoing
   const { requestId, window = Number.POSITIVE_INFINITY } = event
   const credit = new Credit(window)
@@ -100,7 +101,7 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
       if (seq > 0) {
         ending = resumption.fail(error, host.clock.now(), lastId === "" ? 0 : host.resumeMs)
       } else if (isRepeatable(error) && resumption.failures++ < host.retries) ending = undefined
-      if (ending !== undefined) return reject(outgoing, ending)
+      if (ending !== undefined) return host.deliver(outgoing, errorEvent(requestId, ending))
       if (!(await host.pause(outgoing, resumption.failures, error.retryAfterMs))) return
     }
   }
@@ -149,8 +150,7 @@ async function readEvents(
 /** The number of items that the consumer accepts: reading waits for it, and so does the server. */
 class Credit {
   #limit: number
-  #waiting: Promise<void> | undefined
-  #wake: (() => void) | undefined
+  #waiting: Deferred | undefined
 
   constructor(limit: number) {
     this.#limit = limit
@@ -158,15 +158,14 @@ class Credit {
 
   raise(limit: number): void {
     if (limit > this.#limit) this.#limit = limit
-    this.#wake?.()
+    this.#waiting?.resolve()
     this.#waiting = undefined
   }
 
   /** Waits until more than this number of items may be delivered; `undefined` if that is so. */
   wait(count: number): Promise<void> | undefined {
     if (count < this.#limit) return undefined
-    return (this.#waiting ??= new Promise((resolve) => {
-      this.#wake = resolve
-    }))
+    this.#waiting ??= deferred()
+    return this.#waiting.promise
   }
 }

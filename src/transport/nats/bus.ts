@@ -2,7 +2,6 @@
 
 import type { Msg, NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
 import { refusal, type CallError } from "../../core/errors.ts"
-import { tagOf } from "./user-tag.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
@@ -11,7 +10,7 @@ import { Warnings } from "../bus/warnings.ts"
 import { NatsLink, type LinkEvents } from "./link.ts"
 import { Pulse, type PulseEvents } from "./pulse.ts"
 import { versionWarning, type NatsTarget } from "./servers.ts"
-import { Subjects } from "./subjects.ts"
+import { Subjects, tagOf } from "./subjects.ts"
 import { Subscriptions, type Listeners } from "./subscriptions.ts"
 
 /** Options of a `NatsBus`. */
@@ -130,7 +129,7 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
   #request(subject: string, text: string, correlationId: string): void {
     if (this.#inboxDenied !== undefined) throw this.#inboxDenied
     if (this.#newsDenied !== undefined) {
-      this.#warnings.warn(this.#newsDenied.message, {})
+      this.#warnings.warn(this.#newsDenied.message)
       this.#newsDenied = undefined
     }
     this.#publish(subject, text, this.#subjects.reply(correlationId))
@@ -155,7 +154,7 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
   }
 
   silent(): void {
-    this.#warnings.warn("The NATS server does not answer. Calls wait for it", {})
+    this.#warnings.warn("The NATS server does not answer. Calls wait for it")
     this.#down()
   }
 
@@ -229,7 +228,7 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
     if (version === undefined || this.#warned.has(version)) return
     this.#warned.add(version)
     const warning = versionWarning(version)
-    if (warning !== undefined) this.#warnings.warn(`${warning}.`, {})
+    if (warning !== undefined) this.#warnings.warn(`${warning}.`)
   }
 
   problem(error: Error): void {
@@ -238,12 +237,12 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
       if (operation === "publish") this.#onDeniedPublish(subject)
       return
     }
-    this.#warnings.warn(`The NATS server says: ${error.message}`, {})
+    this.#warnings.warn(`The NATS server says: ${error.message}`)
   }
 
   #onDeniedPublish(subject: string): void {
     const error = notPermitted("publish", subject)
-    this.#warnings.warn(error.message, {})
+    this.#warnings.warn(error.message)
     for (const [correlationId, to] of this.#requests) {
       if (to !== subject) continue
       this.#requests.delete(correlationId)
@@ -256,7 +255,7 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
     // A user that only serves needs neither answers nor news, and may lack their permission; calls report it.
     if (subject === this.#subjects.inbox) this.#inboxDenied = error
     else if (subject === this.#subjects.news) this.#newsDenied = error
-    else this.#warnings.warn(error.message, {})
+    else this.#warnings.warn(error.message)
   }
 }
 

@@ -119,7 +119,9 @@ export class NatsLink {
         // They were accepted before: a rotation of credentials may be in progress.
         this.#reportUnreachable(error, failure)
       }
-      await this.#pause(refusals)
+      const delay = refusedDelay(refusals - MAX_REFUSALS) + this.#pace.draw()
+      // Keeps the process alive: a worker must not exit because its broker starts later.
+      await pause(delay, { clock: this.#clock, signal: this.#closing.signal })
     }
   }
 
@@ -198,13 +200,7 @@ export class NatsLink {
     this.#events.lost(failure && refusedForNow(failure))
     const where = this.#target?.servers.join(", ") ?? "the broker"
     const message = `NATS is unreachable at ${where}: ${reasonOf(error)}. Reconnecting`
-    this.#warnings.warn(message, {})
-  }
-
-  /** Keeps the process alive: a worker must not exit because its broker starts later. */
-  async #pause(refusals: number): Promise<void> {
-    const delay = refusedDelay(refusals - MAX_REFUSALS) + this.#pace.draw()
-    await pause(delay, { clock: this.#clock, signal: this.#closing.signal })
+    this.#warnings.warn(message)
   }
 
   async #atMost(milliseconds: number, promise: Promise<unknown> | undefined): Promise<void> {

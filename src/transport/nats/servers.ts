@@ -1,4 +1,5 @@
 import type { NodeConnectionOptions } from "@nats-io/transport-node"
+import { withoutUndefined } from "../../internal/own.ts"
 import { checkSafety, isSafe } from "../bus/broker.ts"
 
 type Options = Omit<NodeConnectionOptions, "servers">
@@ -38,10 +39,7 @@ export function resolveTarget(
     parseServer(user, server),
   )
   if (all.length === 0) throw new TypeError(`${user}({ servers }) must name at least one server.`)
-  const defined = Object.fromEntries(
-    Object.entries(connect).filter(([, value]) => value !== undefined),
-  )
-  const options: NodeConnectionOptions = { ...credentials(all), ...defined }
+  const options: NodeConnectionOptions = { ...credentials(all), ...withoutUndefined(connect) }
   if (options.tls === undefined && all.some(({ hasTls }) => hasTls)) options.tls = {}
   const safety = {
     hosts: all.map(({ host }) => host),

@@ -64,7 +64,6 @@ export class Subscriptions {
         const name = JSON.stringify(operationId)
         this.#warnings.warn(
           `Operation ${name} is not served over NATS: its id is not valid in a subject`,
-          {},
         )
       }
     }

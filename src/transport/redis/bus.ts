@@ -1,10 +1,9 @@
 import { refusal, type CallError } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
-import type { Clock } from "../../internal/platform.ts"
 import { backOff } from "../../internal/back-off.ts"
 import { utf8Length } from "../../internal/utf8.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
-import { senderOf, type RedisChannels } from "./channels.ts"
+import { senderOf } from "./channels.ts"
 import { deniedCall, isDenied, permanentFailure, reasonOf } from "./failures.ts"
 import type { Outgoing } from "./publisher.ts"
 import { refusedDelay, refusedForNow, UNKNOWN_ORIGIN } from "../bus/broker.ts"
@@ -27,9 +26,6 @@ export class RedisBus implements Bus, SessionEvents {
   readonly hasQueues = false
   isConnected = false
   readonly #parts: RedisBusParts
-  readonly #channels: RedisChannels
-  readonly #clock: Clock
-  readonly #logger: Logger
   readonly #warned = new Set<string>()
   #receiver: BusReceiver | undefined
   /** The session that is open, or being opened. */
@@ -45,9 +41,6 @@ export class RedisBus implements Bus, SessionEvents {
 
   constructor(parts: RedisBusParts) {
     this.#parts = parts
-    this.#channels = parts.channels
-    this.#clock = parts.clock
-    this.#logger = parts.logger
     this.address = parts.address
     this.maxPayload = parts.maxPayload
   }
@@ -64,12 +57,12 @@ export class RedisBus implements Bus, SessionEvents {
   toWorker(worker: string, operationId: string, text: string, correlationId: string): void {
     const denied = this.#session?.inboxDenied
     if (denied !== undefined) throw denied
-    const channel = this.#channels.call(worker, operationId)
+    const channel = this.#parts.channels.call(worker, operationId)
     this.#send({ channel, text, correlationId, operationId })
   }
 
   control(worker: string, text: string, correlationId: string): void {
-    this.#send({ channel: this.#channels.control(worker), text, correlationId })
+    this.#send({ channel: this.#parts.channels.control(worker), text, correlationId })
   }
 
   toAll(operationId: string, text: string, correlationId: string): void {
@@ -77,7 +70,7 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   ask(text: string, correlationId: string): void {
-    this.#send({ channel: this.#channels.ask, text, correlationId })
+    this.#send({ channel: this.#parts.channels.ask, text, correlationId })
   }
 
   answer(reply: string, text: string): void {
@@ -88,13 +81,13 @@ export class RedisBus implements Bus, SessionEvents {
     // Callers react to an announcement at once: the worker has to be subscribed by then.
     const session = this.#session
     session?.whenListening(() => {
-      if (this.#session === session) this.#send({ channel: this.#channels.news, text })
+      if (this.#session === session) this.#send({ channel: this.#parts.channels.news, text })
     })
   }
 
   /** Subscribes to all requests or to none: Redis does not know operations; workers announce them. */
   serve(operationIds: readonly string[] | undefined): void {
-    const { ownPatterns, sharedPatterns } = this.#channels
+    const { ownPatterns, sharedPatterns } = this.#parts.channels
     this.#patterns = operationIds === undefined ? ownPatterns : [...ownPatterns, ...sharedPatterns]
     this.#session?.listen(this.#patterns)
   }
@@ -116,11 +109,11 @@ export class RedisBus implements Bus, SessionEvents {
 
   request(channel: string, text: string): void {
     if (this.#isOver) return
-    const from = this.#channels.read(channel)
+    const from = this.#parts.channels.read(channel)
     if (from?.isShared === true && !this.#isServing) return
     const sender = text.length <= this.maxPayload ? senderOf(text) : undefined
     const isSound = from !== undefined && sender !== undefined
-    const caller = isSound ? this.#channels.callerOf(from, sender) : UNKNOWN_ORIGIN
+    const caller = isSound ? this.#parts.channels.callerOf(from, sender) : UNKNOWN_ORIGIN
     this.#receiver?.fromCaller(isSound ? text : "", caller)
   }
 
@@ -176,8 +169,8 @@ export class RedisBus implements Bus, SessionEvents {
     this.#refusals = 0
     this.isConnected = true
     this.#wasConnected = true
-    this.#logger.info("Connected to the broker", { peer })
-    if (denied !== undefined) this.#logger.info("This end can serve, but not call", { peer })
+    this.#parts.logger.info("Connected to the broker", { peer })
+    if (denied !== undefined) this.#parts.logger.info("This end can serve, but not call", { peer })
     if (server.isReplica) {
       this.#warn("The broker is a replica: only clients of this replica receive messages", { peer })
     }
@@ -200,7 +193,8 @@ export class RedisBus implements Bus, SessionEvents {
   #disconnected(reason: string): void {
     this.isConnected = false
     this.#warned.clear()
-    this.#logger.warn("The broker is unreachable; reconnecting", { peer: this.#parts.peer, reason })
+    const { logger, peer } = this.#parts
+    logger.warn("The broker is unreachable; reconnecting", { peer, reason })
     this.#receiver?.disconnected()
   }
 
@@ -209,13 +203,13 @@ export class RedisBus implements Bus, SessionEvents {
     const slowly = refusedDelay(this.#refusals - MAX_REFUSALS)
     const delay = slowly + reconnectDelay(this.#failures++, this.#peers)
     // Keeps the process alive, as the connection did.
-    this.#timer = this.#clock.setTimeout(() => void this.#connect(), delay)
+    this.#timer = this.#parts.clock.setTimeout(() => void this.#connect(), delay)
   }
 
   async #close(): Promise<void> {
     this.#isOver = true
     this.isConnected = false
-    this.#clock.clearTimeout(this.#timer)
+    this.#parts.clock.clearTimeout(this.#timer)
     await this.#session?.close()
     this.#session = undefined
   }
@@ -241,14 +235,14 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   get #isServing(): boolean {
-    return this.#patterns.length > this.#channels.ownPatterns.length
+    return this.#patterns.length > this.#parts.channels.ownPatterns.length
   }
 
   #warn(message: string, fields: Readonly<Record<string, string>>): void {
     const key = message + Object.values(fields).join(" ")
     if (this.#warned.has(key)) return
     this.#warned.add(key)
-    this.#logger.warn(message, fields)
+    this.#parts.logger.warn(message, fields)
   }
 }
 

@@ -43,11 +43,9 @@ export class RedisConnection {
 
   /** Connects. Rejects with the cause. */
   async open(): Promise<void> {
-    try {
-      await this.redis.connect()
-    } catch (error) {
+    await this.redis.connect().catch((error: unknown) => {
       throw this.#error ?? error
-    }
+    })
   }
 
   /**

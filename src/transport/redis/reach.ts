@@ -5,7 +5,7 @@ import type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
 const EXAMPLE = "redis://127.0.0.1:6379"
 
 /** The server that a connection reaches, and how. */
-export interface Reach {
+interface Reach {
   /** The server's name in messages, without secrets. */
   readonly peer: string
   /** Empty for a Unix socket. */

@@ -1,4 +1,5 @@
 import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
+import { withoutUndefined } from "../../internal/own.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { checkSafety } from "../bus/broker.ts"
 import { BUS_OPTIONS, type BusOptions } from "../bus/options.ts"
@@ -6,8 +7,8 @@ import { createBusTransport, type BusTransport } from "../bus/transport.ts"
 import { RedisBus } from "./bus.ts"
 import { RedisChannels } from "./channels.ts"
 import { CONNECT_OPTIONS, connectionsLike, connectionsTo } from "./ioredis.ts"
-import type { MakeConnection, RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
-import { optionsOfUrl, reachOf, reachOfClient, type Reach } from "./reach.ts"
+import type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
+import { optionsOfUrl, reachOf, reachOfClient } from "./reach.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
 /** Options of `createRedisTransport`. */
@@ -53,44 +54,24 @@ const CONNECT_TIMEOUT = 5000
  */
 export function createRedisTransport(options: RedisTransportOptions = {}): BusTransport {
   validateOptions(USER, options, REDIS_OPTIONS)
-  const { clock = systemClock, insecure } = options
+  const { clock = systemClock, insecure, url, client, connect = {} } = options
   const logger = isolatedLogger(options.logger)
   const { prefix = "operations", user = "anyone", maxPayload = 8 * MIB } = options
-  const { make, reach, connectTimeout } = resolveTarget(options)
+  if (client !== undefined && (url ?? options.connect) !== undefined) {
+    throw new TypeError(`${USER}({ client }): give either a client, or url and connect.`)
+  }
+  const target: RedisConnectOptions = {
+    connectionName: "operations",
+    ...optionsOfUrl(url ?? DEFAULT_URL),
+    ...withoutUndefined(connect),
+  }
+  const { peer, ...reach } = client === undefined ? reachOf(target) : reachOfClient(client)
   checkSafety(USER, { ...reach, insecure })
+  const make = client === undefined ? connectionsTo(target) : connectionsLike(client)
+  const { connectTimeout = CONNECT_TIMEOUT } = target
   const address = crypto.randomUUID().replaceAll("-", "")
   const channels = new RedisChannels(prefix, user, address)
   const shared = { clock, logger, maxPayload, channels, address }
-  const bus = new RedisBus({ ...shared, make, connectTimeout, peer: reach.peer })
+  const bus = new RedisBus({ ...shared, make, connectTimeout, peer })
   return createBusTransport(bus, options, "redis")
-}
-
-interface Target {
-  readonly make: MakeConnection
-  readonly reach: Reach
-  readonly connectTimeout: number
-}
-
-function resolveTarget({ url, client, connect }: RedisTransportOptions): Target {
-  if (client === undefined) {
-    const target = {
-      connectionName: "operations",
-      ...optionsOfUrl(url ?? DEFAULT_URL),
-      ...withoutUndefined(connect),
-    }
-    const { connectTimeout = CONNECT_TIMEOUT } = target
-    return { make: connectionsTo(target), reach: reachOf(target), connectTimeout }
-  }
-  if (url !== undefined || connect !== undefined) {
-    throw new TypeError(`${USER}({ client }): give either a client, or url and connect.`)
-  }
-  return {
-    make: connectionsLike(client),
-    reach: reachOfClient(client),
-    connectTimeout: CONNECT_TIMEOUT,
-  }
-}
-
-function withoutUndefined(options: RedisConnectOptions = {}): RedisConnectOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }

@@ -40,10 +40,6 @@ export function dialer(url: string, options: DialOptions): Connect {
 /** Returns a function that waits until an existing socket is open. */
 export function awaitSocket(socket: WebSocketLike, options: DialOptions): Connect {
   return (opened, failed) => {
-    if (socket.readyState === OPEN) {
-      opened(socket)
-      return () => {}
-    }
     const attempt = beginAttempt(options, opened, failed)
     attempt.watch(socket)
     return attempt.giveUp
@@ -102,6 +98,7 @@ function beginAttempt(
     },
     watch(socket: WebSocketLike): void {
       watched = socket
+      if (socket.readyState === OPEN) return onOpen()
       if (socket.readyState > OPEN) return fail({ reason: "it was closed before it was used" })
       socket.addEventListener("open", onOpen)
       socket.addEventListener("close", onClose)

@@ -2,6 +2,7 @@ import { DeadlineTimer } from "../../internal/deadline-timer.ts"
 import type { Deadlines } from "../../internal/deadlines.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { utf8Length } from "../../internal/utf8.ts"
+import type { SocketLimits } from "./limits.ts"
 
 /** The frame that pings the peer's program; it contains no events. */
 export const PING = '"ping"'
@@ -19,12 +20,11 @@ export interface LivePeer {
 /** Settings of a `Liveness`. */
 export interface LivenessSettings {
   readonly clock: Clock
+  readonly limits: Pick<SocketLimits, "pingInterval">
   /** The shared timer of related connections. */
   readonly pings: Deadlines
-  /** Milliseconds between two pings, 0 for none. */
-  readonly interval: number
   /** Announces that pings are answered here, instead of waiting for the peer's announcement. */
-  readonly announces: boolean
+  readonly announces?: boolean | undefined
 }
 
 // Sent in the first event of an end that answers pings. Older peers ignore it.
@@ -49,7 +49,7 @@ export class Liveness {
     this.#peer = peer
     this.#settings = settings
     this.#timer = new DeadlineTimer(settings.pings, () => this.#expire())
-    if (settings.announces) this.#announcement = "wanted"
+    if (settings.announces === true) this.#announcement = "wanted"
     this.#wait()
   }
 
@@ -94,13 +94,14 @@ export class Liveness {
   }
 
   #expire(): void {
-    if (this.#silentIntervals >= 2) return this.#peer.gone(2 * this.#settings.interval)
+    const { pingInterval } = this.#settings.limits
+    if (this.#silentIntervals >= 2) return this.#peer.gone(2 * pingInterval)
     this.#wait()
     if (this.#peer.ping(this.#isAnswering)) this.#silentIntervals++
   }
 
   #wait(): void {
-    const { clock, interval } = this.#settings
-    if (interval > 0) this.#timer.start(clock.now() + interval)
+    const { clock, limits } = this.#settings
+    if (limits.pingInterval > 0) this.#timer.start(clock.now() + limits.pingInterval)
   }
 }

@@ -1,6 +1,7 @@
 import type { SocketLimits } from "./limits.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { deferred, type Deferred } from "../../internal/wait.ts"
 import { asNodeSocket, writeQueueSize, type NodeWebSocketLike, type WebSocketLike } from "./ws.ts"
 
 // A browser does not report when its buffer has drained.
@@ -14,8 +15,7 @@ export class SendBuffer {
   readonly #highWaterMark: number
   readonly #stallTimeout: number
   readonly #stalled: () => void
-  #waiting: Promise<void> | undefined
-  #resolve: (() => void) | undefined
+  #waiting: Deferred | undefined
   #timer: unknown
   /** The last observed sizes, and when the buffer last shrank. */
   #buffered = 0
@@ -46,13 +46,11 @@ export class SendBuffer {
 
   /** Back pressure: a promise while more than a quarter of the limit is buffered. */
   ready(unsent: number): Promise<void> | undefined {
-    if (this.#waiting !== undefined) return this.#waiting
+    if (this.#waiting !== undefined) return this.#waiting.promise
     if (this.#socket.bufferedAmount + unsent <= this.#highWaterMark) return undefined
-    this.#waiting = new Promise((resolve) => {
-      this.#resolve = resolve
-    })
+    this.#waiting = deferred()
     this.#watch()
-    return this.#waiting
+    return this.#waiting.promise
   }
 
   /** Stops watching, and resolves waiting promises. */
@@ -68,9 +66,8 @@ export class SendBuffer {
   }
 
   #resolveWaiting(): void {
-    this.#resolve?.()
+    this.#waiting?.resolve()
     this.#waiting = undefined
-    this.#resolve = undefined
   }
 
   #watch(): void {

@@ -5,14 +5,12 @@ import type { CallEvent } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
 import { Deadlines } from "../../internal/deadlines.ts"
 import { setRef } from "../../internal/defer.ts"
-import type { Clock } from "../../internal/platform.ts"
 import { backOff } from "../../internal/back-off.ts"
 import type { Identity } from "../../core/types.ts"
 import { encodeWithin, type EncodedEvent } from "./lazy-codec.ts"
 import type { WatchLifecycle } from "../page-lifecycle.ts"
 import { full, lost, unavailable } from "./socket-errors.ts"
 import { SocketLink, type SocketOwner, type SocketSettings } from "./socket.ts"
-import type { SocketLimits } from "./limits.ts"
 import type { DeliveryStatus, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { WebSocketLike } from "./ws.ts"
 
@@ -45,13 +43,10 @@ export interface ReconnectDelays {
 }
 
 /** Settings of a `SocketTransport`. */
-export interface SocketTransportSettings {
+export interface SocketTransportSettings extends Omit<SocketSettings, "pings"> {
   readonly connect: Connect
   /** The name of the other end, for messages. */
   readonly peer: string
-  readonly limits: SocketLimits
-  readonly parse?: SocketSettings["parse"]
-  readonly clock: Clock
   /** `spread`: milliseconds over which the first attempts of many clients are spread. */
   readonly reconnect?: (ReconnectDelays & { readonly spread: number }) | undefined
   readonly resumeMs?: Transport["resumeMs"]
@@ -59,8 +54,6 @@ export interface SocketTransportSettings {
   readonly lifecycle?: WatchLifecycle | undefined
   /** A shared timer for pings; its own when left out. */
   readonly pings?: Deadlines | undefined
-  /** Announces that pings are answered here. Other ends announce it once the peer does. */
-  readonly announces?: boolean | undefined
   /** The code that `close()` sends. */
   readonly closeCode?: number | undefined
   readonly identity?: Identity | undefined
@@ -206,14 +199,9 @@ export class SocketTransport extends Closable implements WebSocketTransport, Soc
   }
 
   #onOpened(socket: WebSocketLike): void {
-    const { limits, parse, clock, announces = false } = this.#settings
     this.#giveUp = undefined
-    this.#openedAt = clock.now()
-    const link = new SocketLink(
-      socket,
-      { limits, parse, clock, pings: this.#pings, announces },
-      this,
-    )
+    this.#openedAt = this.#settings.clock.now()
+    const link = new SocketLink(socket, { ...this.#settings, pings: this.#pings }, this)
     // It was closed before listeners were added; that has been reported already.
     if (socket.readyState > 1) return
     this.#link = link

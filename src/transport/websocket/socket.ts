@@ -3,6 +3,7 @@
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { deferred, type Deferred } from "../../internal/wait.ts"
 import { Batch } from "../batch.ts"
 import { frameOf, decodeEvent, loadCodec, needsCodec, type EncodedEvent } from "./lazy-codec.ts"
 import { ALIVE, Liveness, PING, type LivenessSettings, type LivePeer } from "./liveness.ts"
@@ -12,7 +13,7 @@ import { asNodeSocket, closeSocket, endSocket, OPEN, protocolCode } from "./ws.t
 import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
 
 /** Settings of a `SocketLink`. */
-export interface SocketSettings extends Omit<LivenessSettings, "interval"> {
+export interface SocketSettings extends LivenessSettings {
   readonly limits: SocketLimits
   /** Parses the text of a frame, and throws for one that is not accepted; default: `JSON.parse`. */
   readonly parse?: ((text: string) => unknown) | undefined
@@ -48,8 +49,8 @@ export class SocketLink implements LivePeer {
   #loading: Promise<void> | undefined
   #isOpen = true
   #graceTimer: unknown
-  #closing: Promise<void> | undefined
-  #onGone: (() => void) | undefined
+  /** Resolved when the socket is closed; set by `close`. */
+  #gone: Deferred | undefined
 
   constructor(socket: WebSocketLike, settings: SocketSettings, owner: SocketOwner) {
     const { limits, clock, parse = JSON.parse } = settings
@@ -64,7 +65,7 @@ export class SocketLink implements LivePeer {
     this.#buffer = new SendBuffer(socket, limits, clock, () =>
       this.#fail(1013, "it reads too slowly"),
     )
-    this.#liveness = new Liveness(this, { ...settings, interval: limits.pingInterval })
+    this.#liveness = new Liveness(this, settings)
     this.#listen()
   }
 
@@ -82,17 +83,15 @@ export class SocketLink implements LivePeer {
 
   /** Sends what is buffered, and closes; cuts the connection if the peer does not confirm in time. */
   close(code: number, reason = ""): Promise<void> {
-    if (this.#closing !== undefined) return this.#closing
+    if (this.#gone !== undefined) return this.#gone.promise
     if (this.#isOpen) this.#batch.flush()
-    this.#closing = new Promise((resolve) => {
-      this.#onGone = resolve
-    })
+    this.#gone = deferred()
     if (this.#isOpen) {
       this.#release()
       closeSocket(this.#socket, code, reason)
       this.#armGrace()
-    } else if (this.#graceTimer === undefined) this.#onGone?.()
-    return this.#closing
+    } else if (this.#graceTimer === undefined) this.#gone.resolve()
+    return this.#gone.promise
   }
 
   ping(isAnswering: boolean): boolean {
@@ -257,7 +256,7 @@ export class SocketLink implements LivePeer {
     this.#clock.clearTimeout(this.#graceTimer)
     this.#graceTimer = undefined
     this.#end(protocolCode(code), reason)
-    this.#onGone?.()
+    this.#gone?.resolve()
   }
 
   #fail(code: number, reason: string): void {

@@ -1,3 +1,5 @@
+import { hasMethods } from "../../internal/options.ts"
+
 /** A WebSocket: the platform's, or one of the package `ws`. */
 export interface WebSocketLike {
   readonly readyState: number
@@ -56,12 +58,8 @@ export const OPEN = 1
 
 /** The socket as a socket of `ws`, if it is one or works like one. */
 export function asNodeSocket(socket: WebSocketLike): NodeWebSocketLike | undefined {
-  const node = socket as Partial<NodeWebSocketLike>
-  return typeof node.on === "function" &&
-    typeof node.ping === "function" &&
-    typeof node.terminate === "function"
-    ? (node as NodeWebSocketLike)
-    : undefined
+  const isOne = hasMethods(socket, ["on", "ping", "terminate"])
+  return isOne ? (socket as NodeWebSocketLike) : undefined
 }
 
 /** Closes a socket without a handshake, if that is possible. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, test } from "vitest"
-import { PendingRequestMap } from "../../../src/protocol/index.ts"
+import { PendingRequestMap } from "../../../src/protocol/pending/request-map.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import type { ServedHTTP } from "../../../src/node.ts"
 import { serveHTTP } from "../../../src/node.ts"

@@ -7,17 +7,12 @@ import type {
   ResponseEnvelope,
 } from "../../../src/index.ts"
 import { BusCaller } from "../../../src/transport/bus/caller/caller.ts"
-import type { CallerDependencies } from "../../../src/transport/bus/caller/state.ts"
 import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import { resolveGuardSettings } from "../../../src/transport/bus/options.ts"
-import type { GuardOptions } from "../../../src/transport/bus/options.ts"
+import type { BusContext, GuardOptions } from "../../../src/transport/bus/options.ts"
 import type { Bus } from "../../../src/transport/bus/types.ts"
-import {
-  frameText,
-  hashOperationId,
-  messageText,
-  readCallerFrame,
-} from "../../../src/transport/bus/wire/wire.ts"
+import { hashOperationId, readCallerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { frameText, messageText } from "./messages.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 
 /** Something that a caller sent. */
@@ -111,7 +106,9 @@ export interface Line {
 }
 
 /** What a test wants to be different. */
-export interface LabOptions extends Partial<CallerDependencies> {
+export interface LabOptions extends Partial<
+  Pick<BusContext, "clock" | "logger" | "random" | "signer">
+> {
   readonly guard?: GuardOptions
   readonly hasQueues?: boolean
   readonly isConnected?: boolean
@@ -138,7 +135,8 @@ export class CallerLab {
       void this.warnings.push({ message, fields })
     const logger: Logger = { debug() {}, info() {}, warn, error: warn }
     const settings = resolveGuardSettings(guard)
-    this.caller = new BusCaller(this.bus, settings, {
+    this.caller = new BusCaller({
+      ...{ bus: this.bus, settings },
       ...{ clock: this.clock, logger, random: () => 0.5 },
       ...parts,
     })

@@ -1,18 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { frameOverhead, bytesBeyond, Outbox } from "../../../src/transport/bus/wire/frames.ts"
-import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { frameText, messageText } from "./messages.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 
 function outbox(maxBytes = 1000): { box: Outbox; clock: VirtualClock; sent: string[] } {
   const clock = new VirtualClock()
   const sent: string[] = []
   return {
-    box: new Outbox(
-      "me",
-      () => maxBytes,
-      clock,
-      (text) => void sent.push(text),
-    ),
+    box: new Outbox({ address: "me", maxPayload: maxBytes }, clock, (text) => void sent.push(text)),
     clock,
     sent,
   }
@@ -63,15 +59,10 @@ describe("an outbox", () => {
   test("what is added while it sends goes with the next frame", async () => {
     const clock = new VirtualClock()
     const sent: string[] = []
-    const box: Outbox = new Outbox(
-      "me",
-      () => 1000,
-      clock,
-      (text) => {
-        sent.push(text)
-        if (sent.length < 3) box.add(String(sent.length))
-      },
-    )
+    const box: Outbox = new Outbox({ address: "me", maxPayload: 1000 }, clock, (text) => {
+      sent.push(text)
+      if (sent.length < 3) box.add(String(sent.length))
+    })
     box.add("0")
     await clock.advance(0)
     expect(sent.map((text) => JSON.parse(text) as unknown)).toMatchObject(
@@ -87,12 +78,7 @@ describe("an outbox", () => {
       setTimeout: (callback: () => void, delay: number) => clock.setTimeout(callback, delay),
       clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
     }
-    new Outbox(
-      "me",
-      () => 1000,
-      plain,
-      (text) => void sent.push(text),
-    ).add("1")
+    new Outbox({ address: "me", maxPayload: 1000 }, plain, (text) => void sent.push(text)).add("1")
     await clock.advance(0)
     expect(sent).toHaveLength(1)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { createManualClock } from "../../../src/testing.ts"
-import { UsedTickets } from "../../../src/transport/bus/tickets/used-tickets.ts"
+import { UsedTickets } from "../../../src/transport/bus/tickets/claims.ts"
 
 /** A ticket of which only the time of its end matters. */
 function ticketUntil(milliseconds: number): string {

@@ -4,19 +4,15 @@ import type { CallEvent, CallRequestedEvent } from "../../../src/core/events.ts"
 import { CallEntry } from "../../../src/transport/bus/caller/model.ts"
 import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/wire/frames.ts"
 import type { MessageText } from "../../../src/transport/bus/wire/frames.ts"
-import { Offers } from "../../../src/transport/bus/caller/offers.ts"
+import { Offers } from "../../../src/transport/bus/caller/worker-book.ts"
 import {
   acceptedText,
   goText,
   quoted,
   resultText,
-} from "../../../src/transport/bus/wire/short-messages.ts"
-import {
-  frameText,
-  messageText,
-  readCallerFrame,
-  readWorkerFrame,
-} from "../../../src/transport/bus/wire/wire.ts"
+} from "../../../src/transport/bus/wire/messages.ts"
+import { readCallerFrame, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { frameText, messageText } from "./messages.ts"
 import { events, json, parsed } from "../../protocol/arbitrary-events.ts"
 
 function entryOf(event: CallRequestedEvent, isSigned = false): CallEntry {

@@ -5,7 +5,8 @@ import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wi
 import { resolveGuardSettings } from "../../../src/transport/bus/options.ts"
 import type { BusOptions, GuardOptions } from "../../../src/transport/bus/options.ts"
 import type { Bus, MessageOrigin } from "../../../src/transport/bus/types.ts"
-import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { frameText, messageText } from "./messages.ts"
 import { BusWorker } from "../../../src/transport/bus/worker/worker.ts"
 import type {
   ServedOperation,
@@ -93,7 +94,7 @@ export class Harness {
     const log = (message: string): void => void this.logged.push(message)
     const logger = { debug: log, info: log, warn: log, error: log }
     const parts = { clock: this.clock, logger, random: () => 0.5, identify, verifier }
-    this.worker = new BusWorker(this.bus, resolveGuardSettings(guard), parts)
+    this.worker = new BusWorker({ ...parts, bus: this.bus, settings: resolveGuardSettings(guard) })
     this.worker.open({
       event: (event, peer) => void this.events.push({ event: event as CallEvent, peer }),
       undelivered() {},

@@ -1,6 +1,6 @@
 import { connect } from "@nats-io/transport-node"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { tagOf } from "../../../src/transport/nats/user-tag.ts"
+import { tagOf } from "../../../src/transport/nats/subjects.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
 import { hears, isUp, keepingLogger, openBus } from "./recorder.ts"

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { tagOf } from "../../../src/transport/nats/user-tag.ts"
+import { tagOf } from "../../../src/transport/nats/subjects.ts"
 
 describe("tagOf", () => {
   test("is ten letters and digits, the same each time, for any name", () => {

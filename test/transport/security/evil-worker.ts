@@ -1,11 +1,7 @@
 import type { CallEvent } from "../../../src/core/events.ts"
 import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
-import {
-  frameText,
-  hashOperationId,
-  messageText,
-  readCallerFrame,
-} from "../../../src/transport/bus/wire/wire.ts"
+import { hashOperationId, readCallerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { frameText, messageText } from "../bus/messages.ts"
 import type { Addresses, Heard, Raw } from "./lab.ts"
 
 type Go = CallerMessage & { readonly type: "go" }

@@ -6,7 +6,7 @@ import type {
 } from "../../../core/events.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { DeliveryStatus, TransportReceiver } from "../../../protocol/transport.ts"
-import { CallerState, type CallerDependencies } from "./state.ts"
+import { CallerState } from "./state.ts"
 import { CallEntry, type KnownWorker } from "./model.ts"
 import { closed, duplicateId, tooLarge, unknownId } from "./failures.ts"
 import { CallerGrants } from "./grants.ts"
@@ -14,12 +14,10 @@ import { CallerServices } from "./services.ts"
 import { Detector } from "./detector.ts"
 import { Dispatcher } from "./dispatcher.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
-import type { GuardSettings } from "../options.ts"
+import type { BusContext } from "../options.ts"
 import type { CallingStats } from "../stats.ts"
-import type { Bus } from "../types.ts"
 import { bytesBeyond } from "../wire/frames.ts"
 import { readWorkerFrame } from "../wire/wire.ts"
-import { workerOfCorrelationId } from "./worker-book.ts"
 
 /** The calling end of a bus transport. */
 export class BusCaller {
@@ -33,15 +31,14 @@ export class BusCaller {
   #hasConnected = false
   #isClosed = false
 
-  constructor(bus: Bus, settings: GuardSettings, parts: CallerDependencies) {
-    this.#state = new CallerState(bus, settings, parts, {
-      onChange: () => this.#services.changed(),
-      onWatch: () => this.#detector.ticker.start(),
-    })
+  constructor(context: BusContext) {
+    this.#state = new CallerState(context)
     this.#dispatcher = new Dispatcher(this.#state)
     this.#grants = new CallerGrants(this.#state, this.#dispatcher)
     this.#detector = new Detector(this.#state, this.#grants)
     this.#services = new CallerServices(this.#state)
+    this.#state.book.onChange = () => this.#services.changed()
+    this.#state.book.onWatch = () => this.#detector.ticker.start()
   }
 
   open(receiver: TransportReceiver): void {
@@ -94,8 +91,7 @@ export class BusCaller {
     const entries = this.#state.entriesOf(correlationId)
     for (const entry of entries) this.#dispatcher.noResponders(entry)
     if (entries.length > 0) return
-    const address = workerOfCorrelationId(correlationId)
-    const worker = address === undefined ? undefined : this.#state.book.get(address)
+    const worker = this.#state.book.ofCorrelationId(correlationId)
     if (worker !== undefined) this.#detector.noResponders(worker)
     else if (!this.#state.noResponders(correlationId))
       this.#services.gatherSentAs(correlationId)?.noResponders()

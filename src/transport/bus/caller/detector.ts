@@ -132,21 +132,21 @@ export class Detector {
   }
 
   #unwatch(worker: KnownWorker, now: number): void {
-    const { book, bus, settings } = this.#state
+    const { book, bus } = this.#state
     // The broker may still choose a frozen worker: if we forgot it, we would send calls to it again.
-    const isDangerous = bus.hasQueues && worker.isSilent(now, settings.suspectMs)
+    const isDangerous = bus.hasQueues && worker.goneSince === undefined && worker.isSilent(now)
     if (isDangerous && now - worker.lastSeenAt < MAX_SILENT_MS) {
-      if (now - worker.pingedAt >= SILENT_PING_MS) this.#ping(worker, now, false)
+      if (now - worker.lastPingAt >= SILENT_PING_MS) this.#ping(worker, now, false)
       return
     }
-    if (worker.isLive(now, settings.suspectMs)) book.unwatch(worker)
+    if (worker.isLive(now)) book.unwatch(worker)
     else book.forget(worker)
     worker.confirm()
   }
 
   /** Pings a worker, and asks about its long-running calls. */
   #ping(worker: KnownWorker, now: number, isAll: boolean): void {
-    worker.pingedAt = now
+    worker.lastPingAt = now
     const ids: string[] = []
     const streams: [string, number][] = []
     for (const entry of worker.entries) {
@@ -158,7 +158,8 @@ export class Detector {
       }
     }
     if (!worker.isDescribed && !worker.isLeaving) worker.send({ type: "who" })
-    worker.forgetStrays()
+    // They may be stopped again.
+    worker.strays.clear()
     do {
       worker.ping(ids.splice(0, PING_IDS), streams.splice(0, PING_IDS))
     } while (ids.length > 0 || streams.length > 0)

@@ -11,7 +11,6 @@ import type { Dispatcher } from "./dispatcher.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { CallQuestions } from "./questions.ts"
 import type { StreamOrder } from "./stream-order.ts"
-import { goText } from "../wire/short-messages.ts"
 
 type Accepted = WorkerMessage & { readonly type: "accepted" }
 type Pong = WorkerMessage & { readonly type: "pong" }
@@ -41,7 +40,7 @@ export class CallerGrants {
     else if (entry.state !== "granted") this.#decide(entry, worker, message, now)
     else if (entry.worker !== worker || entry.key !== message.key) this.#reject(worker, message)
     // The grant was lost.
-    else if (message.runs !== true) this.#go(entry, worker, message.key, now)
+    else if (message.runs !== true) worker.go(entry.idText, message.key, entry.left(now))
   }
 
   /** Handles `refused`: a worker will not run a call. */
@@ -122,7 +121,7 @@ export class CallerGrants {
     if (isLatest) state.latency.observe(now - entry.sentAt)
     else if (attempt === 1) state.latency.observe(now - entry.firstSentAt)
     this.#bind(entry, worker, message, now)
-    if (runs !== true) this.#go(entry, worker, message.key, now)
+    if (runs !== true) worker.go(entry.idText, message.key, entry.left(now))
   }
 
   #bind(entry: CallEntry, worker: KnownWorker, message: Accepted, now: number): void {
@@ -139,11 +138,6 @@ export class CallerGrants {
     entry.mayHaveExecuted = true
     entry.rounds = 0
     entry.nextCheck = now + FIRST_CHECK_MS
-  }
-
-  #go(entry: CallEntry, worker: KnownWorker, key: string, now: number): void {
-    const { text, head } = goText(entry.idText, key, entry.left(now))
-    worker.sendText(text, head)
   }
 
   /** Fails a call that another worker may have run, and that is not idempotent at this one. */

@@ -2,17 +2,14 @@
 
 import { QueueTrust } from "./queue-trust.ts"
 import { compareVersions, isCompatible } from "../wire/versions.ts"
-import type { CallerMessage } from "../wire/messages.ts"
 import type { Outbox, MessageText } from "../wire/frames.ts"
+import { doneText, callText, goText, messageText, quoted } from "../wire/messages.ts"
+import { requestText, shortInput, type WholeMessage } from "../wire/messages.ts"
 import type { WorkerStats } from "../stats.ts"
-
-import { doneText, callText, quoted, requestText, shortInput } from "../wire/short-messages.ts"
-import { messageText } from "../wire/wire.ts"
 import { encodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import type { DeadlineEntry } from "../../../internal/deadlines.ts"
 import type { DeliveryStatus } from "../../../protocol/transport.ts"
-
 import type { CallQuestions } from "./questions.ts"
 import { StreamOrder } from "./stream-order.ts"
 
@@ -238,7 +235,7 @@ export class KnownWorker {
   pongAt: number | undefined
   /** What to ask about again with the next pong: by then it is certain what was lost. */
   askAgain: "all" | "gaps" | undefined
-  pingedAt: number = Number.NEGATIVE_INFINITY
+  lastPingAt: number = Number.NEGATIVE_INFINITY
   /** Characters received from it since it was last told which stream items arrived. */
   unconfirmed = 0
   /** When it last got a call. */
@@ -248,19 +245,22 @@ export class KnownWorker {
   /** Since when there is no responder at its address. */
   goneSince: number | undefined
   readonly #outbox: Outbox
+  readonly #suspectMs: number
   /** Ids of received results, as JSON. */
-  #done: string[] = []
+  readonly #done: string[] = []
   /** Streams without a reader: the worker was asked to stop them, which is not repeated for each item. */
-  readonly #strays = new Set<string>()
+  readonly strays: Set<string> = new Set()
 
-  constructor(address: string, outbox: Outbox, now: number) {
+  /** After `suspectMs` of silence it gets no calls. */
+  constructor(address: string, outbox: Outbox, suspectMs: number, now: number) {
     this.address = address
+    this.#suspectMs = suspectMs
     this.lastSeenAt = now
     this.#outbox = outbox
   }
 
   /** Sends a message, in one frame with the others of this turn. */
-  send(message: CallerMessage): void {
+  send(message: WholeMessage): void {
     this.sendText(messageText(message))
   }
 
@@ -268,6 +268,12 @@ export class KnownWorker {
   sendText(text: string, head?: string): void {
     this.confirm()
     this.#outbox.add(text, head)
+  }
+
+  /** Grants a call. `id` is quoted. */
+  go(id: string, key: string, left: number): void {
+    const { text, head } = goText(id, key, left)
+    this.sendText(text, head)
   }
 
   /** Pings it, asks about calls, and requests missing stream items. */
@@ -282,33 +288,19 @@ export class KnownWorker {
   }
 
   confirm(): void {
-    if (this.#done.length === 0) return
-    const ids = this.#done
-    this.#done = []
-    this.#outbox.add(doneText(ids))
+    if (this.#done.length > 0) this.#outbox.add(doneText(this.#done.splice(0)))
   }
 
   /** Stops a stream without a reader. */
   stopStray(requestId: string): void {
-    if (this.#strays.has(requestId)) return
-    this.#strays.add(requestId)
+    if (this.strays.has(requestId)) return
+    this.strays.add(requestId)
     this.send({ type: "event", event: { type: "call.aborted", requestId } })
-  }
-
-  /** Allows strays to be stopped again. */
-  forgetStrays(): void {
-    this.#strays.clear()
   }
 
   flush(): void {
     this.confirm()
     this.#outbox.flush()
-  }
-
-  markAlive(now: number): void {
-    this.lastSeenAt = now
-    this.goneSince = undefined
-    this.isLost = false
   }
 
   /** Milliseconds for which it was pinged and did not respond. */
@@ -317,26 +309,26 @@ export class KnownWorker {
     return Math.max(0, now - Math.max(this.lastSeenAt, this.watchedFrom))
   }
 
-  /** It is connected, as far as the broker knows, and does not respond. */
-  isSilent(now: number, suspectMs: number): boolean {
-    return this.goneSince === undefined && (this.isLost || this.silentFor(now) >= suspectMs)
+  /** It does not respond. */
+  isSilent(now: number): boolean {
+    return this.isLost || this.silentFor(now) >= this.#suspectMs
   }
 
   /** It can get calls. */
-  isLive(now: number, suspectMs: number): boolean {
-    if (this.isLeaving || this.isLost || this.goneSince !== undefined) return false
-    return now >= this.declinesUntil && this.silentFor(now) < suspectMs
+  isLive(now: number): boolean {
+    if (this.isLeaving || this.goneSince !== undefined) return false
+    return now >= this.declinesUntil && !this.isSilent(now)
   }
 
-  stats(now: number, suspectMs: number): WorkerStats {
+  stats(now: number): WorkerStats {
     const { address } = this
-    const state = this.#state(now, suspectMs)
+    const state = this.#state(now)
     return { address, calls: this.entries.size, silentFor: now - this.lastSeenAt, state }
   }
 
-  #state(now: number, suspectMs: number): WorkerStats["state"] {
+  #state(now: number): WorkerStats["state"] {
     if (this.goneSince !== undefined) return "gone"
-    if (this.isLost || this.silentFor(now) >= suspectMs) return "silent"
+    if (this.isSilent(now)) return "silent"
     return this.isLeaving ? "leaving" : "alive"
   }
 }

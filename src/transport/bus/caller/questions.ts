@@ -1,5 +1,5 @@
 import type { CallAnsweredEvent, CallAskedEvent } from "../../../core/events.ts"
-import { messageText } from "../wire/wire.ts"
+import { messageText } from "../wire/messages.ts"
 
 /** A worker, as far as questions need it. */
 interface Asker {

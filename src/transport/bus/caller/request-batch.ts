@@ -2,7 +2,6 @@ import { deferOn } from "../../../internal/clock.ts"
 import type { CallerState } from "./state.ts"
 import type { CallEntry, KnownWorker, SentGroup } from "./model.ts"
 import { FrameBuilder, wholeText, type MessageText } from "../wire/frames.ts"
-import { frameText } from "../wire/wire.ts"
 
 interface Waiting {
   readonly entry: CallEntry
@@ -68,7 +67,7 @@ export class RequestBatch {
     // At high load a request that is sent alone would only cost its worker an extra turn. Nothing may be pending then,
     // because all answers came in one frame.
     if (this.#startTurn() && this.#lastCount <= FEW && this.#state.pending.size <= FEW) {
-      return this.#post(queue, [entry], frameText(this.#state.bus.address, [wholeText(message)]))
+      return this.#post(queue, [entry], this.#state.frame(wholeText(message)))
     }
     queue.waiting.push({ entry, attempt: entry.attempt, message })
     this.#filled.add(queue)
@@ -174,17 +173,13 @@ export class RequestBatch {
   #post(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {
     const state = this.#state
     const { operationId, worker, over } = queue
-    const group: SentGroup = {
-      correlationId: state.newCorrelationId("r"),
-      entries,
-      open: entries.length,
-      over,
-    }
+    const correlationId = state.newCorrelationId("r")
+    const group: SentGroup = { correlationId, entries, open: entries.length, over }
     for (const entry of entries) entry.group = group
-    state.groups.set(group.correlationId, group)
+    state.groups.set(correlationId, group)
     queue.underWay++
-    if (worker === undefined) state.bus.toAny(operationId, frame, group.correlationId)
-    else state.bus.toWorker(worker.address, operationId, frame, group.correlationId)
+    if (worker === undefined) state.bus.toAny(operationId, frame, correlationId)
+    else state.bus.toWorker(worker.address, operationId, frame, correlationId)
   }
 }
 

@@ -1,28 +1,19 @@
 import type { CallErrorEvent, CallEvent } from "../../../core/events.ts"
 import { Deadlines } from "../../../internal/deadlines.ts"
-import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { TransportReceiver } from "../../../protocol/transport.ts"
 import { backOff } from "../../../internal/back-off.ts"
 import { Breaker } from "./breaker.ts"
 import type { CallEntry, KnownWorker, SentGroup } from "./model.ts"
-import type { GuardSettings } from "../options.ts"
+import type { BusContext, GuardSettings } from "../options.ts"
 import { RetryBudget } from "../../../internal/retry-budget.ts"
 import type { TicketSigner } from "../tickets/model.ts"
 import type { Bus } from "../types.ts"
 import { Warnings } from "../warnings.ts"
-import { frameText, messageText } from "../wire/wire.ts"
-import { WorkerBook, type WorkerBookDependencies } from "./worker-book.ts"
-
-/** Dependencies of a `BusCaller`, injected for tests. */
-export interface CallerDependencies {
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly signer?: TicketSigner | undefined
-  /** From 0 to 1, for choices and delays; `Math.random` when left out. */
-  readonly random?: (() => number) | undefined
-}
+import { frameOf } from "../wire/frames.ts"
+import { messageText } from "../wire/messages.ts"
+import { WorkerBook } from "./worker-book.ts"
 
 /** Optional fields of an error. */
 export interface FailureOptions {
@@ -74,13 +65,8 @@ export class CallerState {
   #askedAt = Number.NEGATIVE_INFINITY
   #correlationIds = 0
 
-  constructor(
-    bus: Bus,
-    settings: GuardSettings,
-    parts: CallerDependencies,
-    listener: Pick<WorkerBookDependencies, "onChange" | "onWatch">,
-  ) {
-    const { clock, logger, signer, random = Math.random } = parts
+  constructor(context: BusContext) {
+    const { bus, settings, clock, logger, signer, random = Math.random } = context
     this.bus = bus
     this.settings = settings
     this.clock = clock
@@ -89,7 +75,7 @@ export class CallerState {
     this.warnings = new Warnings(logger, clock)
     this.budget = new RetryBudget(settings.retryBudget, { tricklesWhenEmpty: true })
     this.latency = new AcceptLatency(settings.acceptMs)
-    this.book = new WorkerBook({ bus, clock, settings, random, ...listener })
+    this.book = new WorkerBook(context)
     this.deadlines = new Deadlines(clock)
   }
 
@@ -122,7 +108,7 @@ export class CallerState {
   }
 
   frame(text: string): string {
-    return frameText(this.bus.address, [text])
+    return frameOf(this.bus.address, text)
   }
 
   /** Discovers workers: asks all of them what they serve, unless that was just done. */

@@ -1,48 +1,46 @@
-import type { Clock } from "../../../internal/platform.ts"
-import { KnownWorker, type Offer, type Offered } from "./model.ts"
-import { Offers } from "./offers.ts"
+import { KnownWorker, Offer, type Offered } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
-import type { GuardSettings } from "../options.ts"
+import type { BusContext } from "../options.ts"
 import { Outbox } from "../wire/frames.ts"
 import { isCompatible } from "../wire/versions.ts"
+import { hashOperationId } from "../wire/wire.ts"
 import type { WorkerStats } from "../stats.ts"
-import type { Bus } from "../types.ts"
 
 /** The minimum interval between checks for silent workers, in milliseconds. */
 const CHECK_MS = 100
+/** The beginning of the correlation ids of messages to a worker, before its address. */
+const WORKER = "w"
 /** A bound against forged addresses. */
 const MAX_WORKERS = 10_000
 
 type Here = Omit<WorkerMessage & { readonly type: "here" }, "type">
-
-/** Dependencies of a `WorkerBook`. */
-export interface WorkerBookDependencies {
-  readonly bus: Bus
-  readonly clock: Clock
-  readonly settings: GuardSettings
-  readonly random: () => number
-  /** Workers came, left, or serve other operations. */
-  readonly onChange: () => void
-  /** A worker has to be pinged from now on. */
-  readonly onWatch: () => void
-}
 
 /** The workers that a caller knows, their operations, and the choice among them. */
 export class WorkerBook {
   readonly offers: Offers = new Offers()
   /** Workers that are pinged. */
   readonly watched: Set<KnownWorker> = new Set()
-  readonly #dependencies: WorkerBookDependencies
+  /** Called when workers came, left, or serve other operations. */
+  onChange: (() => void) | undefined
+  /** Called when a worker has to be pinged from now on. */
+  onWatch: (() => void) | undefined
+  readonly #context: BusContext
   readonly #workers = new Map<string, KnownWorker>()
   #hasSilent = false
   #checkedAt = Number.NEGATIVE_INFINITY
 
-  constructor(dependencies: WorkerBookDependencies) {
-    this.#dependencies = dependencies
+  constructor(context: BusContext) {
+    this.#context = context
   }
 
   get(address: string): KnownWorker | undefined {
     return this.#workers.get(address)
+  }
+
+  /** The worker that messages with a correlation id went to; `undefined` for those of requests. */
+  ofCorrelationId(correlationId: string): KnownWorker | undefined {
+    if (!correlationId.startsWith(WORKER)) return undefined
+    return this.#workers.get(correlationId.slice(WORKER.length))
   }
 
   all(): IterableIterator<KnownWorker> {
@@ -53,33 +51,31 @@ export class WorkerBook {
   receivedFrom(address: string, now: number): KnownWorker | undefined {
     const existing = this.#workers.get(address)
     if (existing !== undefined) {
-      existing.markAlive(now)
-      if (existing.wasMissed) this.#dependencies.onChange()
+      existing.lastSeenAt = now
+      existing.goneSince = undefined
+      existing.isLost = false
+      if (existing.wasMissed) this.onChange?.()
       existing.wasMissed = false
       return existing
     }
     if (this.#workers.size >= MAX_WORKERS) return undefined
-    const worker = new KnownWorker(address, this.#outboxTo(address), now)
+    const { suspectMs } = this.#context.settings
+    const worker = new KnownWorker(address, this.#outboxTo(address), suspectMs, now)
     this.#workers.set(address, worker)
     return worker
   }
 
   /** Updates the operations of a worker from its announcement. */
   describe(worker: KnownWorker, { operations, version, versions = {} }: Here): void {
-    const own = new Map(Object.entries(versions))
-    const announced = new Map(
-      Object.entries(operations).map(([operationHash, it]) => [
-        operationHash,
-        { isIdempotent: it === 1, version: own.get(operationHash) ?? version },
-      ]),
-    )
     let isNew = worker.isLeaving
     for (const offer of [...worker.offers.keys()]) {
-      if (announced.has(offer.operationHash)) continue
+      if (Object.hasOwn(operations, offer.operationHash)) continue
       offer.remove(worker)
       isNew = true
     }
-    for (const [operationHash, offered] of announced) {
+    for (const [operationHash, it] of Object.entries(operations)) {
+      const own = Object.hasOwn(versions, operationHash) ? versions[operationHash] : undefined
+      const offered = { isIdempotent: it === 1, version: own ?? version }
       const offer = this.offers.byHash(operationHash)
       if (isSame(worker.offers.get(offer), offered)) continue
       offer.add(worker, offered)
@@ -87,7 +83,7 @@ export class WorkerBook {
     }
     worker.isDescribed = true
     worker.isLeaving = false
-    if (isNew) this.#dependencies.onChange()
+    if (isNew) this.onChange?.()
   }
 
   /** Adds an operation that a worker turned out to serve, unless its announcement excludes it. */
@@ -96,7 +92,7 @@ export class WorkerBook {
     if (worker.isLeaving || offered?.isIdempotent === isIdempotent) return
     if (worker.isDescribed && offered === undefined) return
     offer.add(worker, { isIdempotent, version: offered?.version })
-    this.#dependencies.onChange()
+    this.onChange?.()
   }
 
   /** Notes that a worker serves another version than the requested one. */
@@ -109,7 +105,7 @@ export class WorkerBook {
   changed(worker: KnownWorker): void {
     worker.isDescribed = false
     worker.isAsked = false
-    this.#dependencies.onChange()
+    this.onChange?.()
   }
 
   /** Notes that a worker accepts no further requests. */
@@ -119,7 +115,7 @@ export class WorkerBook {
     worker.isDescribed = true
     for (const offer of [...worker.offers.keys()]) offer.remove(worker)
     if (worker.entries.size === 0) this.forget(worker)
-    else if (isNew) this.#dependencies.onChange()
+    else if (isNew) this.onChange?.()
   }
 
   forget(worker: KnownWorker): void {
@@ -128,7 +124,7 @@ export class WorkerBook {
     worker.watchedFrom = undefined
     for (const offer of [...worker.offers.keys()]) offer.remove(worker)
     worker.flush()
-    this.#dependencies.onChange()
+    this.onChange?.()
   }
 
   /** Starts pinging a worker, because it got a call. */
@@ -137,7 +133,7 @@ export class WorkerBook {
     if (worker.watchedFrom !== undefined) return
     worker.watchedFrom = now
     this.watched.add(worker)
-    this.#dependencies.onWatch()
+    this.onWatch?.()
   }
 
   /** Stops pinging a worker that was not used for long. */
@@ -148,10 +144,11 @@ export class WorkerBook {
 
   /** Whether an operation has a silent worker, which the broker might choose. */
   hasSilent(offer: Offer, now: number): boolean {
-    if (now - this.#checkedAt >= CHECK_MS) this.#findSilent(now)
-    if (!this.#hasSilent) return false
-    const { suspectMs } = this.#dependencies.settings
-    return offer.workers.some((worker) => worker.isLost || worker.silentFor(now) >= suspectMs)
+    if (now - this.#checkedAt >= CHECK_MS) {
+      this.#checkedAt = now
+      this.#hasSilent = [...this.watched].some((worker) => worker.isSilent(now))
+    }
+    return this.#hasSilent && offer.workers.some((worker) => worker.isSilent(now))
   }
 
   /**
@@ -164,8 +161,7 @@ export class WorkerBook {
     imported: string | undefined,
     avoid?: KnownWorker,
   ): KnownWorker | undefined {
-    const { suspectMs } = this.#dependencies.settings
-    const isLive = (worker: KnownWorker): boolean => worker.isLive(now, suspectMs)
+    const isLive = (worker: KnownWorker): boolean => worker.isLive(now)
     const isFit = imported === undefined ? isLive : servingFor(imported, offer, isLive)
     const isBest = (worker: KnownWorker): boolean => worker !== avoid && isFit(worker)
     return this.#oneOfTwo(offer.workers, isBest) ?? this.#oneOfTwo(offer.workers, isFit)
@@ -184,13 +180,11 @@ export class WorkerBook {
   }
 
   live(now: number): KnownWorker[] {
-    const { suspectMs } = this.#dependencies.settings
-    return [...this.#workers.values()].filter((worker) => worker.isLive(now, suspectMs))
+    return [...this.#workers.values()].filter((worker) => worker.isLive(now))
   }
 
   stats(now: number): WorkerStats[] {
-    const { suspectMs } = this.#dependencies.settings
-    return [...this.#workers.values()].map((worker) => worker.stats(now, suspectMs))
+    return [...this.#workers.values()].map((worker) => worker.stats(now))
   }
 
   /** Sends queued messages, and forgets all workers. */
@@ -198,15 +192,6 @@ export class WorkerBook {
     for (const worker of this.#workers.values()) worker.flush()
     this.#workers.clear()
     this.watched.clear()
-  }
-
-  #findSilent(now: number): void {
-    this.#checkedAt = now
-    const { suspectMs } = this.#dependencies.settings
-    this.#hasSilent = false
-    for (const worker of this.watched) {
-      if (worker.isLost || worker.silentFor(now) >= suspectMs) this.#hasSilent = true
-    }
   }
 
   #oneOfTwo(
@@ -224,7 +209,8 @@ export class WorkerBook {
     workers: readonly KnownWorker[],
     isFit: (worker: KnownWorker) => boolean,
   ): KnownWorker | undefined {
-    const start = Math.floor(this.#dependencies.random() * workers.length)
+    const { random = Math.random } = this.#context
+    const start = Math.floor(random() * workers.length)
     for (let step = 0; step < workers.length; step++) {
       const worker = workers[(start + step) % workers.length]
       if (worker !== undefined && isFit(worker)) return worker
@@ -233,16 +219,15 @@ export class WorkerBook {
   }
 
   #outboxTo(address: string): Outbox {
-    const { bus, clock } = this.#dependencies
-    const operationHash = workerCorrelationId(address)
+    const { bus, clock } = this.#context
     const send = (text: string): void => {
       try {
-        bus.control(address, text, operationHash)
+        bus.control(address, text, WORKER + address)
       } catch {
         // The next ping makes up for what was lost.
       }
     }
-    return new Outbox(bus.address, () => bus.maxPayload, clock, send)
+    return new Outbox(bus, clock, send)
   }
 }
 
@@ -269,14 +254,43 @@ function servingFor(
   }
 }
 
-const WORKER = "w"
+/** Ids that are safe as part of an address. */
+const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+$/
+const MAX_ID_LENGTH = 256
+/** Bounds for ids, which callers choose: beyond them, operations without workers are forgotten. */
+const MAX_IDS = 10_000
+const MAX_HASHES = 100_000
 
-/** The correlation id of messages to a worker. */
-function workerCorrelationId(address: string): string {
-  return WORKER + address
-}
+/** Operations and their workers, by id and by hash. */
+export class Offers {
+  readonly #byHash = new Map<string, Offer>()
+  readonly #byId = new Map<string, Offer>()
 
-/** The worker that a correlation id belongs to; `undefined` for those of requests. */
-export function workerOfCorrelationId(correlationId: string): string | undefined {
-  return correlationId.startsWith(WORKER) ? correlationId.slice(WORKER.length) : undefined
+  /** The offer of an operation; `undefined` for an invalid id. */
+  of(operationId: string): Offer | undefined {
+    const cached = this.#byId.get(operationId)
+    if (cached !== undefined) return cached
+    if (operationId.length > MAX_ID_LENGTH || !SAFE.test(operationId)) return undefined
+    if (this.#byId.size >= MAX_IDS) this.#byId.clear()
+    const offer = this.byHash(hashOperationId(operationId))
+    this.#byId.set(operationId, offer)
+    return offer
+  }
+
+  byHash(operationHash: string): Offer {
+    let offer = this.#byHash.get(operationHash)
+    if (offer === undefined) {
+      if (this.#byHash.size >= MAX_HASHES) this.#forgetUnserved()
+      offer = new Offer(operationHash)
+      this.#byHash.set(operationHash, offer)
+    }
+    return offer
+  }
+
+  #forgetUnserved(): void {
+    this.#byId.clear()
+    for (const [operationHash, { workers }] of this.#byHash) {
+      if (workers.length === 0) this.#byHash.delete(operationHash)
+    }
+  }
 }

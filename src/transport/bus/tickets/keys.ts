@@ -72,32 +72,24 @@ export function loadTicketKey(
 }
 
 async function load(jose: Jose, validated: KeyForm, half: Half): Promise<LoadedKey> {
-  switch (validated.form) {
-    case "pem": {
-      const read = half === "private" ? jose.importPKCS8 : jose.importSPKI
-      const exported = await jose.exportJWK(
-        await read(validated.text, ALGORITHM, { extractable: true }),
-      )
-      const key = await read(validated.text, ALGORITHM)
-      return { key, name: undefined, thumbprint: await thumbprintOf(jose, exported) }
-    }
-    case "jwk": {
-      const { kty, crv, x, d, kid } = validated.jwk as JWK
-      const jwk: JWK = { kty: kty as string, crv: crv as string, x: x as string }
-      const key = await jose.importJWK(
-        half === "private" ? { ...jwk, d: d as string } : jwk,
-        ALGORITHM,
-      )
-      return { key: key as JoseKey, name: kid, thumbprint: await thumbprintOf(jose, jwk) }
-    }
-    case "key": {
-      const key = validated.key as JoseKey
-      // A key that is not extractable has no thumbprint; verifiers then try all of their keys.
-      const exported = await jose.exportJWK(key).catch(() => undefined)
-      const thumbprint = exported === undefined ? undefined : await thumbprintOf(jose, exported)
-      return { key, name: undefined, thumbprint }
-    }
+  if (validated.form === "key") {
+    const key = validated.key as JoseKey
+    // A key that is not extractable has no thumbprint; verifiers then try all of their keys.
+    const exported = await jose.exportJWK(key).catch(() => undefined)
+    const thumbprint = exported === undefined ? undefined : await thumbprintOf(jose, exported)
+    return { key, name: undefined, thumbprint }
   }
+  const { kty, crv, x, d, kid } =
+    validated.form === "jwk" ? (validated.jwk as JWK) : await jwkOf(jose, validated.text, half)
+  const jwk: JWK = { kty: kty as string, crv: crv as string, x: x as string }
+  const whole = half === "private" ? { ...jwk, d: d as string } : jwk
+  const key = (await jose.importJWK(whole, ALGORITHM)) as JoseKey
+  return { key, name: kid, thumbprint: await thumbprintOf(jose, jwk) }
+}
+
+async function jwkOf(jose: Jose, pem: string, half: Half): Promise<JWK> {
+  const read = half === "private" ? jose.importPKCS8 : jose.importSPKI
+  return await jose.exportJWK(await read(pem, ALGORITHM, { extractable: true }))
 }
 
 async function thumbprintOf(jose: Jose, { kty, crv, x }: JWK): Promise<string> {

@@ -20,7 +20,6 @@ import {
 import type { TicketClaims } from "./claims.ts"
 import { ALGORITHM, loadTicketKey, validateTicketKey } from "./keys.ts"
 import type { LoadedKey, TicketKey } from "./keys.ts"
-import { reasonOf, TicketRefused } from "./reasons.ts"
 import type { TicketSubject, TicketVerifier } from "./model.ts"
 import { notCalled } from "../../../core/not-called.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
@@ -223,4 +222,32 @@ function headerOf(
   } catch {
     throw new TicketRefused("malformed")
   }
+}
+
+/** Thrown for an invalid ticket; the message is the reason, for the log. */
+class TicketRefused extends Error {}
+
+/** Why `jose` refuses a token, by its error code. */
+const BY_CODE: ReadonlyMap<unknown, string> = new Map([
+  ["ERR_JOSE_ALG_NOT_ALLOWED", "algorithm"],
+  ["ERR_JOSE_NOT_SUPPORTED", "malformed"],
+  ["ERR_JWS_INVALID", "malformed"],
+  ["ERR_JWT_INVALID", "malformed"],
+  ["ERR_JWT_EXPIRED", "expired"],
+  ["ERR_JWS_SIGNATURE_VERIFICATION_FAILED", "signature"],
+])
+
+const BY_CLAIM: ReadonlyMap<unknown, string> = new Map([
+  ["iss", "issuer"],
+  ["aud", "audience"],
+  ["typ", "type"],
+])
+
+/** Why a ticket is invalid; `undefined` for errors with another cause. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof TicketRefused) return error.message
+  const { code, claim, reason } = (error ?? {}) as Readonly<Record<string, unknown>>
+  if (code !== "ERR_JWT_CLAIM_VALIDATION_FAILED") return BY_CODE.get(code)
+  if (claim === "nbf" && reason === "check_failed") return "not yet valid"
+  return BY_CLAIM.get(claim) ?? "claims"
 }

@@ -1,6 +1,7 @@
 import { deferOn } from "../../../internal/clock.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { utf8Length } from "../../../internal/utf8.ts"
+import type { Bus } from "../types.ts"
 
 /** The length of a checksum, in characters. */
 const CHECKSUM_LENGTH = 7
@@ -66,6 +67,8 @@ export class FrameBuilder {
   }
 }
 
+type OutgoingBus = Pick<Bus, "address" | "maxPayload">
+
 /** The maximum per frame: larger frames save nothing, and peers have a limit. */
 const MAX_MESSAGES = 1000
 
@@ -75,16 +78,16 @@ const MAX_MESSAGES = 1000
  * A frame for a hundred messages costs little more than one for a single message.
  */
 export class Outbox {
-  readonly #maxBytes: () => number
+  readonly #bus: OutgoingBus
   readonly #clock: Clock
   readonly #send: (text: string) => void
   readonly #frame: FrameBuilder
   #isDue = false
 
   /** `send` receives whole frames, at the end of a turn. It handles its own errors. */
-  constructor(from: string, maxBytes: () => number, clock: Clock, send: (text: string) => void) {
-    this.#frame = new FrameBuilder(from)
-    this.#maxBytes = maxBytes
+  constructor(bus: OutgoingBus, clock: Clock, send: (text: string) => void) {
+    this.#frame = new FrameBuilder(bus.address)
+    this.#bus = bus
     this.#clock = clock
     this.#send = send
   }
@@ -92,7 +95,7 @@ export class Outbox {
   /** Adds a message, in order, or with `head` an item of a list. */
   add(text: string, head?: string): void {
     const frame = this.#frame
-    const hasRoom = frame.count < MAX_MESSAGES && frame.fits(text, head, this.#maxBytes())
+    const hasRoom = frame.count < MAX_MESSAGES && frame.fits(text, head, this.#bus.maxPayload)
     if (!hasRoom) this.flush()
     frame.add(text, head)
     if (this.#isDue) return

@@ -1,10 +1,9 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { decodeCallEvent, encodeCallEvent } from "../../../core/event-codec.ts"
+import { decodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallEvent } from "../../../core/events.ts"
 import { isCallEvent } from "../../../core/is-event.ts"
-import { frameOf, isIntact, wholeText } from "./frames.ts"
+import { isIntact } from "./frames.ts"
 import type { CallerMessage, Frame, WorkerMessage } from "./messages.ts"
-import { acceptedText, doneText, goText, quoted, requestText } from "./short-messages.ts"
 import { isVersion } from "./versions.ts"
 
 /** The maximum number of messages in a frame; no peer of ours sends more. */
@@ -15,33 +14,6 @@ const ADDRESS = /^[A-Za-z0-9]{1,64}$/
 
 /** A parsed object, not validated. */
 type Fields = Readonly<Record<string, unknown>>
-
-/** Encodes a message on its own. Throws a `CallError` when a value has no JSON form. */
-export function messageText(message: CallerMessage | WorkerMessage): string {
-  switch (message.type) {
-    case "event": {
-      const after = "after" in message && message.after !== undefined ? `,${message.after}` : ""
-      return `["e",${encodeCallEvent(message.event)}${after}]`
-    }
-    case "accepted":
-      return wholeText(acceptedText(quoted(message.id), message))
-    case "go":
-      return wholeText(goText(quoted(message.id), message.key, message.left))
-    case "done":
-      return doneText(message.ids.map(quoted))
-    case "request": {
-      const { event, attempt, now: isNow = false, ticket } = message
-      return requestText(encodeCallEvent(event), { attempt, isNow, ticket })
-    }
-    default:
-      return JSON.stringify(message)
-  }
-}
-
-/** A frame of encoded messages. */
-export function frameText(from: string, messages: readonly string[]): string {
-  return frameOf(from, messages.join(","))
-}
 
 /** Reads a frame of a caller; `undefined` if it is invalid. Invalid messages in it are only counted. */
 export function readCallerFrame(text: string): Frame<CallerMessage> | undefined {
@@ -58,14 +30,20 @@ export function readWorkerFrame(text: string): Frame<WorkerMessage> | undefined 
  * see names.
  */
 export function hashOperationId(operationId: string): string {
+  const [low, high] = hashHalves(operationId, 0x01000193)
+  return (low >>> 0).toString(36) + (high >>> 0).toString(36)
+}
+
+/** Two hashes of a text, of 32 bits each; the second begins with `seed`. */
+export function hashHalves(text: string, seed: number): readonly [low: number, high: number] {
   let low = 0x811c9dc5
-  let high = 0x01000193
-  for (let at = 0; at < operationId.length; at++) {
-    const code = operationId.charCodeAt(at)
+  let high = seed
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
     low = Math.imul(low ^ code, 0x01000193)
     high = Math.imul(high ^ (code + at), 0x85ebca6b)
   }
-  return (low >>> 0).toString(36) + (high >>> 0).toString(36)
+  return [low, high]
 }
 
 function readFrame<TMessage>(

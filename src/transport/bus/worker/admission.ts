@@ -2,14 +2,12 @@ import { deferOn } from "../../../internal/clock.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { CallerPeer, CallerPeers } from "./callers.ts"
+import type { BusContext } from "../options.ts"
 import { errorEvent } from "../../../core/error-marks.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { MessageOrigin } from "../types.ts"
 import { RecentIds } from "../../../internal/recent-ids.ts"
-import { UsedTickets } from "../tickets/used-tickets.ts"
-import type { Logger } from "../../../internal/logger.ts"
-import type { Clock } from "../../../internal/platform.ts"
-import type { BusOptions, GuardSettings } from "../options.ts"
+import { UsedTickets } from "../tickets/claims.ts"
 import type { WorkerCalls } from "./calls.ts"
 import type { WorkerOffer } from "./offer.ts"
 import { WorkerEntry, type Arrival } from "./entry.ts"
@@ -19,20 +17,8 @@ import * as refusals from "./refusals.ts"
 type Request = CallerMessage & { readonly type: "request" }
 type Go = CallerMessage & { readonly type: "go" }
 
-/** Dependencies of a `BusWorker`, injected for tests. */
-export interface WorkerDependencies extends Pick<BusOptions, "identify" | "verifier"> {
-  /** Why no ticket is accepted over the current connection. */
-  readonly ticketRisk?: (() => string | undefined) | undefined
-  readonly clock: Clock
-  readonly logger: Logger
-  /** A number from 0 to 1, for the keys of grants; from the platform's crypto when left out. */
-  readonly random?: (() => number) | undefined
-}
-
-/** The state that the parts of a worker share. */
-export interface WorkerState {
-  readonly settings: GuardSettings
-  readonly dependencies: WorkerDependencies
+/** The parts of a worker. */
+export interface WorkerState extends BusContext {
   readonly offer: WorkerOffer
   readonly callers: CallerPeers
   readonly calls: WorkerCalls
@@ -53,12 +39,12 @@ export class WorkerAdmission {
   readonly #refused = new RecentIds()
   readonly #usedTickets: UsedTickets
   /** Calls that began without a grant; reported as accepted unless their answer comes first. */
-  #unreported: WorkerEntry[] = []
+  readonly #unreported: WorkerEntry[] = []
 
   constructor(state: WorkerState) {
-    const { random = platformRandom } = state.dependencies
+    const { random = platformRandom, clock } = state
     this.#state = state
-    this.#usedTickets = new UsedTickets(state.dependencies.clock)
+    this.#usedTickets = new UsedTickets(clock)
     // Only the caller that received a key can use it: it has to be unique, not secret.
     this.#keyStart = Math.floor(random() * 2 ** 52)
       .toString(36)
@@ -125,7 +111,7 @@ export class WorkerAdmission {
    * have been lost.
    */
   remind(entry: WorkerEntry): void {
-    const now = this.#state.dependencies.clock.now()
+    const now = this.#state.clock.now()
     if (entry.state !== "waiting" || now < entry.remindAt) return
     scheduleReminder(entry, entry.remindAfter * 2, now)
     entry.sendAccepted()
@@ -161,9 +147,9 @@ export class WorkerAdmission {
       if (ticket !== undefined && !isIdempotent && this.#usedTickets.has(id)) {
         throw refusals.usedTicket(operationId)
       }
-      const identified = identityOf(message, entry.caller.user, this.#state.dependencies)
+      const identified = identityOf(message, entry.caller.user, this.#state)
       if (identified instanceof Promise) {
-        const { clock } = this.#state.dependencies
+        const { clock } = this.#state
         identified
           .then((identity) => this.#identified(entry, message, identity, clock.now()))
           .catch(failed)
@@ -193,12 +179,12 @@ export class WorkerAdmission {
   }
 
   #notIdentified(entry: WorkerEntry, message: Request, error: unknown): void {
-    const { calls, dependencies } = this.#state
+    const { calls, logger } = this.#state
     if (calls.get(entry.id) !== entry) return
     calls.forget(entry)
     const { operationId, id: requestId, caller } = entry
     const fields = { user: caller.user, operationId, requestId, error }
-    dependencies.logger.warn("A caller could not be identified; its request was refused", fields)
+    logger.warn("A caller could not be identified; its request was refused", fields)
     this.refuse(caller, message, unauthenticated(operationId, error), false)
   }
 
@@ -207,21 +193,20 @@ export class WorkerAdmission {
     if (!entry.runsNow) return entry.sendAccepted()
     this.#run(entry, Number.POSITIVE_INFINITY)
     if (entry.state !== "running" || this.#unreported.push(entry) > 1) return
-    const { clock } = this.#state.dependencies
-    deferOn(clock, this.#reportAccepted)
+    deferOn(this.#state.clock, this.#reportAccepted)
   }
 
   readonly #reportAccepted = (): void => {
-    const entries = this.#unreported
-    this.#unreported = []
-    for (const entry of entries) if (entry.state === "running") entry.sendAccepted()
+    for (const entry of this.#unreported.splice(0)) {
+      if (entry.state === "running") entry.sendAccepted()
+    }
   }
 
   #run(entry: WorkerEntry, granted: number): void {
-    const { calls, dependencies } = this.#state
+    const { calls, clock } = this.#state
     const { event } = entry
     if (event === undefined) return
-    const left = Math.min(granted, entry.expires - dependencies.clock.now())
+    const left = Math.min(granted, entry.expires - clock.now())
     if (left <= 0) {
       calls.counts.notGranted++
       return calls.forget(entry)
@@ -229,7 +214,9 @@ export class WorkerAdmission {
     calls.begin(entry)
     const { id, ticket, isIdempotent } = entry
     if (ticket !== undefined && !isIdempotent) this.#usedTickets.add(id, ticket)
-    calls.receiver?.event(entry.granted(event, left), entry.peer)
+    // The event was decoded for this entry alone, so that changing it is safe.
+    if (event.timeout !== undefined) (event as { timeout?: number }).timeout = left
+    calls.receiver?.event(event, entry.peer)
   }
 }
 
@@ -252,12 +239,12 @@ function platformRandom(): number {
 function identityOf(
   { event, ticket }: Request,
   user: string,
-  { identify, verifier, ticketRisk }: WorkerDependencies,
+  { identify, verifier, bus }: BusContext,
 ): Identity | undefined | Promise<Identity | undefined> {
   if (ticket === undefined) return identify?.(user)
   const { operationId, requestId, input } = event
   if (verifier === undefined) throw refusals.noVerifier(operationId)
-  const risk = ticketRisk?.()
+  const risk = bus.ticketRisk?.()
   if (risk !== undefined) throw refusals.unsafeTicket(operationId, risk)
   return verifier.verify(ticket, { operationId, requestId, user, input })
 }

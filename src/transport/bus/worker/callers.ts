@@ -1,10 +1,8 @@
-import type { Clock } from "../../../internal/platform.ts"
-import type { WorkerMessage } from "../wire/messages.ts"
+import type { BusContext } from "../options.ts"
+import { messageText, type WholeMessage } from "../wire/messages.ts"
 import { Outbox } from "../wire/frames.ts"
 import { Room } from "../room.ts"
-import type { Logger } from "../../../internal/logger.ts"
-import type { Bus, MessageOrigin } from "../types.ts"
-import { messageText } from "../wire/wire.ts"
+import type { MessageOrigin } from "../types.ts"
 
 /**
  * Characters of stream items that a caller may not have received yet, of all its streams.
@@ -25,7 +23,7 @@ export class CallerPeer {
   /** It is remembered for later messages. */
   isKept = false
 
-  constructor({ user, reply }: MessageOrigin, bus: Bus, clock: Clock, logger: Logger) {
+  constructor({ user, reply }: MessageOrigin, { bus, clock, logger }: BusContext) {
     this.user = user
     this.reply = reply
     const send = (text: string): void => {
@@ -36,26 +34,22 @@ export class CallerPeer {
         logger.debug("An answer could not be sent", { bytes: text.length, error })
       }
     }
-    this.outbox = new Outbox(bus.address, () => bus.maxPayload, clock, send)
+    this.outbox = new Outbox(bus, clock, send)
   }
 
   /** Sends a message, in one frame with the others of this turn. */
-  send(message: WorkerMessage): void {
+  send(message: WholeMessage): void {
     this.outbox.add(messageText(message))
   }
 }
 
 /** The callers whose requests a worker has. */
 export class CallerPeers {
-  readonly #bus: Bus
-  readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #context: BusContext
   readonly #peers = new Map<string, CallerPeer>()
 
-  constructor(bus: Bus, clock: Clock, logger: Logger) {
-    this.#bus = bus
-    this.#clock = clock
-    this.#logger = logger
+  constructor(context: BusContext) {
+    this.#context = context
   }
 
   get size(): number {
@@ -65,7 +59,7 @@ export class CallerPeers {
   /** The sender of a message. A new one is not remembered until `keep`. */
   receivedFrom(from: MessageOrigin, now: number): CallerPeer {
     const known = this.#peers.get(keyOf(from))
-    const peer = known ?? new CallerPeer(from, this.#bus, this.#clock, this.#logger)
+    const peer = known ?? new CallerPeer(from, this.#context)
     peer.reply = from.reply
     peer.lastSeenAt = now
     return peer
@@ -79,14 +73,14 @@ export class CallerPeers {
 
   /** Does not count this time as silence: this end could not receive anything. */
   extendSilence(milliseconds: number): void {
-    const now = this.#clock.now()
+    const now = this.#context.clock.now()
     for (const peer of this.#peers.values())
       peer.lastSeenAt = Math.min(now, peer.lastSeenAt + milliseconds)
   }
 
   /** Removes and returns the callers that were silent for this long. */
   takeSilent(milliseconds: number): CallerPeer[] {
-    const before = this.#clock.now() - milliseconds
+    const before = this.#context.clock.now() - milliseconds
     const silent: CallerPeer[] = []
     for (const [key, peer] of this.#peers) {
       if (peer.lastSeenAt > before) continue

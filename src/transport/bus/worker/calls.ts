@@ -4,7 +4,7 @@ import type { TransportReceiver } from "../../../protocol/transport.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { CallerPeer } from "./callers.ts"
 import type { MessageText } from "../wire/frames.ts"
-import { KeptResults, KeptText, SentItems, type WorkerEntry } from "./entry.ts"
+import { KeptResults, KeptText, type WorkerEntry } from "./entry.ts"
 import { MAX_ASKED_MS } from "../../../internal/asked-time.ts"
 
 type Ping = CallerMessage & { readonly type: "ping" }
@@ -73,8 +73,9 @@ export class WorkerCalls {
   /** Keeps a stream item until the caller confirms it. */
   item(entry: WorkerEntry, message: MessageText, now: number): void {
     const item = new KeptText(entry, message, now)
-    entry.items ??= new SentItems()
-    entry.items.add(item)
+    entry.sent++
+    entry.items ??= []
+    entry.items.push(item)
     entry.caller.items.used += item.text.length
     this.kept.add(item)
   }
@@ -96,7 +97,8 @@ export class WorkerCalls {
 
   /** Drops stream items that the caller has received. */
   received(entry: WorkerEntry, seq: number): void {
-    for (const item of entry.items?.receivedUpTo(seq) ?? []) {
+    const { items = [], sent } = entry
+    for (const item of items.splice(0, seq - (sent - items.length))) {
       this.kept.drop(item)
       entry.caller.items.free(item.text.length)
     }
@@ -129,7 +131,7 @@ export class WorkerCalls {
   }
 
   /** Handles a ping, with calls that the caller asks about. */
-  pinged({ ids, streams, heard }: Ping, caller: CallerPeer, now: number): void {
+  onPing({ ids, streams, heard }: Ping, caller: CallerPeer, now: number): void {
     const before = this.#onTheWaySince(heard, now)
     const unknown: string[] = []
     const lost: string[] = []
@@ -154,8 +156,8 @@ export class WorkerCalls {
   /** Resends the items after `seq`, and the end; `false` when some of them are no longer kept. */
   #resendAfter(entry: WorkerEntry, seq: number, before: number, now: number): boolean {
     this.received(entry, seq)
-    const items = entry.items === undefined ? [] : entry.items.missing()
-    if (items === undefined) return false
+    const { items = [] } = entry
+    if (!items.every(({ isKept }) => isKept)) return false
     for (const item of items) {
       // This one and all later ones are still in flight.
       if (item.sentAt > before) return true

@@ -1,9 +1,8 @@
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import type { TransportPeer } from "../../../protocol/transport.ts"
 import type { CallerPeer } from "./callers.ts"
-import type { CallerMessage } from "../wire/messages.ts"
+import { acceptedText, quoted, type CallerMessage } from "../wire/messages.ts"
 import type { MessageText } from "../wire/frames.ts"
-import { acceptedText, quoted } from "../wire/short-messages.ts"
 
 type Request = CallerMessage & { readonly type: "request" }
 
@@ -45,8 +44,9 @@ export class WorkerEntry {
   peer: TransportPeer = {}
   /** The answer, or the end of a stream. */
   result: KeptText | undefined
-  /** Streams: the items that were sent. */
-  items: SentItems | undefined
+  /** Streams: the number of items that were sent, and those that its caller may not have received, in order. */
+  sent = 0
+  items: KeptText[] | undefined
   /** Questions without an answer, by number. */
   questions: Map<number, KeptText> | undefined
 
@@ -86,13 +86,6 @@ export class WorkerEntry {
     const runs = state === "running"
     const { text, head } = acceptedText(this.idText, { attempt, key, isIdempotent, runs })
     this.caller.outbox.add(text, head)
-  }
-
-  /** The event for the handler, with the remaining timeout. */
-  granted(event: CallRequestedEvent, left: number): CallRequestedEvent {
-    // The event was decoded for this entry alone, so that changing it is safe.
-    if (event.timeout !== undefined) (event as { timeout?: number }).timeout = left
-    return event
   }
 }
 
@@ -164,46 +157,5 @@ export class KeptResults {
     kept.newer = undefined
     this.count--
     this.bytes -= kept.text.length
-  }
-}
-
-/** The array is compacted only beyond this many removed items. */
-const FEW = 64
-
-/** The items of one stream that its caller may not have received, in order. */
-export class SentItems {
-  #items: (KeptText | undefined)[] = []
-  #head = 0
-  /** The number of items sent, which is the number of the last one. */
-  count = 0
-  /** The number of the last item that the caller has confirmed. */
-  #received = 0
-
-  /** Adds the next item. */
-  add(item: KeptText): void {
-    this.#items.push(item)
-    this.count++
-  }
-
-  /** Notes that the caller has all items up to this one; returns those that need not be kept any longer. */
-  receivedUpTo(seq: number): KeptText[] {
-    const count = Math.min(seq, this.count) - this.#received
-    if (count <= 0) return []
-    const end = this.#head + count
-    const gone = this.#items.slice(this.#head, end) as KeptText[]
-    this.#items.fill(undefined, this.#head, end)
-    this.#head = end
-    this.#received += count
-    if (this.#head > FEW && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head)
-      this.#head = 0
-    }
-    return gone
-  }
-
-  /** All unconfirmed items; `undefined` when some of them are no longer kept. */
-  missing(): readonly KeptText[] | undefined {
-    const items = this.#items.slice(this.#head) as KeptText[]
-    return items.every(({ isKept }) => isKept) ? items : undefined
   }
 }

@@ -1,11 +1,10 @@
 import { isCallError, type CallError } from "../../../core/errors.ts"
-import type { Logger } from "../../../internal/logger.ts"
-import type { Clock } from "../../../internal/platform.ts"
 import { deferOn } from "../../../internal/clock.ts"
 import type { ServedOperations } from "../../../protocol/transport.ts"
-import { frameOverhead } from "../wire/frames.ts"
-import type { Bus } from "../types.ts"
-import { frameText, hashOperationId, messageText } from "../wire/wire.ts"
+import { frameOf, frameOverhead } from "../wire/frames.ts"
+import type { BusContext } from "../options.ts"
+import { messageText } from "../wire/messages.ts"
+import { hashOperationId } from "../wire/wire.ts"
 import { isCompatible, isVersion } from "../wire/versions.ts"
 import { notServing, wrongVersion } from "./refusals.ts"
 
@@ -20,9 +19,7 @@ const BUILT_IN: ReadonlySet<string> = new Set(["services.list", "services.schema
 
 /** The operations that a worker serves, and their announcement. */
 export class WorkerOffer {
-  readonly #bus: Bus
-  readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #context: BusContext
   #served: ServedOperations | undefined
   #hasLeft = false
   #stopListening: (() => void) | undefined
@@ -31,10 +28,8 @@ export class WorkerOffer {
   #here: string | undefined
   #isDue = false
 
-  constructor(bus: Bus, clock: Clock, logger: Logger) {
-    this.#bus = bus
-    this.#clock = clock
-    this.#logger = logger
+  constructor(context: BusContext) {
+    this.#context = context
   }
 
   get isOpen(): boolean {
@@ -55,7 +50,7 @@ export class WorkerOffer {
     if (!this.isOpen) return
     this.#hasLeft = true
     this.#stopListening?.()
-    this.#bus.serve(undefined)
+    this.#context.bus.serve(undefined)
     this.#broadcast([BYE])
   }
 
@@ -96,37 +91,34 @@ export class WorkerOffer {
       this.#readServed()
       this.#broadcast([CHANGED, this.#hereText()])
     }
-    deferOn(this.#clock, broadcast)
+    deferOn(this.#context.clock, broadcast)
   }
 
   #readServed(): void {
     const list = this.#served?.list() ?? []
     this.#isIdempotent = new Map(list.map(({ id, isIdempotent }) => [id, isIdempotent]))
     this.#here = undefined
-    this.#bus.serve([...this.#isIdempotent.keys()])
+    this.#context.bus.serve([...this.#isIdempotent.keys()])
   }
 
   /** The announcement of as many operations as fit: callers find the others through the broker. */
   #hereText(): string {
     if (this.#here !== undefined) return this.#here
-    const room = this.#bus.maxPayload - frameOverhead(this.#bus.address) - 200
+    const { maxPayload, address } = this.#context.bus
+    const room = maxPayload - frameOverhead(address) - 200
     const { version, others } = this.#versions()
     const length = others.size === 0 ? HASH_LENGTH : HASH_LENGTH + VERSION_LENGTH
     const most = Math.max(0, Math.floor(room / length))
-    const listed = [...this.#isIdempotent].slice(0, most)
-    const hashes = listed.map(
-      ([id, isIdempotent]) => [hashOperationId(id), isIdempotent ? 1 : 0] as const,
-    )
-    const versions = listed.flatMap(([id]) => {
+    const operations: Record<string, 0 | 1> = {}
+    const versions: Record<string, string> = {}
+    for (const [id, isIdempotent] of [...this.#isIdempotent].slice(0, most)) {
+      const hash = hashOperationId(id)
       const other = others.get(id)
-      return other === undefined ? [] : [[hashOperationId(id), other] as const]
-    })
-    return (this.#here = messageText({
-      type: "here",
-      operations: Object.fromEntries(hashes),
-      version,
-      ...(versions.length > 0 && { versions: Object.fromEntries(versions) }),
-    }))
+      operations[hash] = isIdempotent ? 1 : 0
+      if (other !== undefined) versions[hash] = other
+    }
+    const own = others.size > 0 && { versions }
+    return (this.#here = messageText({ type: "here", operations, version, ...own }))
   }
 
   /** The most common version, and the other versions by operation id. */
@@ -146,12 +138,13 @@ export class WorkerOffer {
   }
 
   #broadcast(texts: readonly string[]): void {
-    if (!this.#bus.isConnected) return
+    const { bus, logger } = this.#context
+    if (!bus.isConnected) return
     try {
-      this.#bus.announce(frameText(this.#bus.address, texts))
+      bus.announce(frameOf(bus.address, texts.join(",")))
     } catch (error) {
       const code = isCallError(error) ? error.code : undefined
-      this.#logger.debug("The served operations could not be announced", { code, error })
+      logger.debug("The served operations could not be announced", { code, error })
     }
   }
 }

@@ -2,14 +2,13 @@ import type { CallEvent } from "../../../core/events.ts"
 import type { ServedOperations, TransportReceiver } from "../../../protocol/transport.ts"
 import { CallerPeers, type CallerPeer } from "./callers.ts"
 import { bytesBeyond, type MessageText } from "../wire/frames.ts"
-import type { CallerMessage } from "../wire/messages.ts"
-import type { GuardSettings } from "../options.ts"
+import { messageText, resultText, type CallerMessage } from "../wire/messages.ts"
+import type { BusContext } from "../options.ts"
 import type { ServingStats } from "../stats.ts"
 import { Ticker } from "../ticker.ts"
-import type { Bus, MessageOrigin } from "../types.ts"
-import { resultText } from "../wire/short-messages.ts"
-import { messageText, readCallerFrame } from "../wire/wire.ts"
-import { WorkerAdmission, type WorkerState, type WorkerDependencies } from "./admission.ts"
+import type { MessageOrigin } from "../types.ts"
+import { readCallerFrame } from "../wire/wire.ts"
+import { WorkerAdmission, type WorkerState } from "./admission.ts"
 import type { Arrival, WorkerEntry } from "./entry.ts"
 import { WorkerCalls } from "./calls.ts"
 import { WorkerOffer } from "./offer.ts"
@@ -22,24 +21,22 @@ const GRACE = 5000
 
 /** The serving end of a bus transport. */
 export class BusWorker {
-  readonly #bus: Bus
   readonly #state: WorkerState
   readonly #admission: WorkerAdmission
   readonly #ticker: Ticker
   #isClosed = false
 
-  constructor(bus: Bus, settings: GuardSettings, dependencies: WorkerDependencies) {
-    const { clock, logger } = dependencies
-    this.#bus = bus
+  constructor(context: BusContext) {
+    const { settings, clock } = context
     this.#state = {
-      settings,
-      dependencies: { ...dependencies, ticketRisk: () => bus.ticketRisk?.() },
-      offer: new WorkerOffer(bus, clock, logger),
-      callers: new CallerPeers(bus, clock, logger),
+      ...context,
+      offer: new WorkerOffer(context),
+      callers: new CallerPeers(context),
       calls: new WorkerCalls(settings.maxKeptBytes),
     }
     this.#admission = new WorkerAdmission(this.#state)
-    this.#ticker = new Ticker(clock, settings.pingMs, (stalledFor) => this.#tick(stalledFor))
+    const onTick = (stalledFor: number): void => this.#tick(stalledFor)
+    this.#ticker = new Ticker(clock, settings.pingMs, onTick)
   }
 
   open(receiver: TransportReceiver): void {
@@ -59,11 +56,11 @@ export class BusWorker {
 
   /** Sends a result, an item, an end, an error, progress or a question. Throws `PAYLOAD_TOO_LARGE` for what does not fit. */
   send(event: CallEvent): void {
-    const { calls, dependencies, settings } = this.#state
+    const { calls, clock, settings } = this.#state
     const entry = calls.get(event.requestId)
     // The caller left, or was given up.
     if (entry?.state !== "running") return
-    const now = dependencies.clock.now()
+    const now = clock.now()
     const message = this.#textOf(event, entry)
     entry.usedAt = now
     if (event.type === "call.responded" && event.seq !== undefined) calls.item(entry, message, now)
@@ -85,10 +82,10 @@ export class BusWorker {
     if (this.#isClosed) return
     this.#ticker.check()
     // A message beyond the limit is not even parsed.
-    const frame = text.length > this.#bus.maxPayload ? undefined : readCallerFrame(text)
+    const frame = text.length > this.#state.bus.maxPayload ? undefined : readCallerFrame(text)
     if (frame === undefined) return this.#drop(1, from)
     if (frame.dropped > 0) this.#drop(frame.dropped, from)
-    const now = this.#state.dependencies.clock.now()
+    const now = this.#state.clock.now()
     const caller = this.#state.callers.receivedFrom(from, now)
     const bytes = text.length / frame.messages.length
     for (const message of frame.messages) {
@@ -99,8 +96,8 @@ export class BusWorker {
 
   /** Handles a (re)connect: announces the operations. */
   connected(): void {
-    const { calls, callers, dependencies, offer } = this.#state
-    calls.connectedAt = dependencies.clock.now()
+    const { calls, callers, clock, offer } = this.#state
+    calls.connectedAt = clock.now()
     callers.extendSilence(Number.POSITIVE_INFINITY)
     offer.announce()
   }
@@ -155,7 +152,7 @@ export class BusWorker {
         if (!this.#onEvent(message.event, caller)) this.#drop(1, from)
         return
       case "ping":
-        return this.#state.calls.pinged(message, caller, this.#state.dependencies.clock.now())
+        return this.#state.calls.onPing(message, caller, this.#state.clock.now())
       case "done":
         return this.#received(message.ids, caller)
       case "who": {
@@ -206,15 +203,15 @@ export class BusWorker {
       }
     }
     // While it is disconnected, callers cannot be received.
-    if (!this.#bus.isConnected) callers.extendSilence(Number.POSITIVE_INFINITY)
-    this.#checkEntries(stalledFor === 0 && this.#bus.isConnected)
+    if (!this.#state.bus.isConnected) callers.extendSilence(Number.POSITIVE_INFINITY)
+    this.#checkEntries(stalledFor === 0 && this.#state.bus.isConnected)
     for (const caller of callers.takeSilent(settings.callerSilentMs)) this.#lose(caller)
     if (callers.size === 0) this.#ticker.stop()
   }
 
   #checkEntries(couldReceive: boolean): void {
-    const { calls, dependencies, settings } = this.#state
-    const now = dependencies.clock.now()
+    const { calls, clock, settings } = this.#state
+    const now = clock.now()
     for (const entry of calls.all()) {
       const hasBegun = entry.state === "running" || entry.state === "done"
       const end = entry.expires + (hasBegun ? GRACE : 0)
@@ -229,23 +226,23 @@ export class BusWorker {
   }
 
   #lose(caller: CallerPeer): void {
-    const { calls, dependencies, settings } = this.#state
+    const { calls, logger, settings } = this.#state
     const entries = calls.all(caller)
     if (entries.some(({ state }) => state !== "done")) {
       calls.counts.callersLost++
       const fields = { user: caller.user, calls: entries.length, after: settings.callerSilentMs }
-      dependencies.logger.info("A caller stopped responding; its calls were given up", fields)
+      logger.info("A caller stopped responding; its calls were given up", fields)
     }
     for (const entry of entries) calls.giveUp(entry, "The caller was lost.")
   }
 
   #textOf(event: CallEvent, entry: WorkerEntry): MessageText {
     // The caller must wait for all items before the error.
-    const after = event.type === "call.error" ? (entry.items?.count ?? 0) : 0
+    const after = event.type === "call.error" ? entry.sent : 0
     const about = after > 0 ? { after } : {}
     const short = event.type === "call.responded" ? resultText(entry.idText, event) : undefined
     const message = short ?? { text: messageText({ type: "event", event, ...about }) }
-    const { maxPayload, address } = this.#bus
+    const { maxPayload, address } = this.#state.bus
     const bytes = bytesBeyond(maxPayload, address, message)
     if (bytes === undefined) return message
     if (event.type !== "call.error") {
@@ -257,13 +254,11 @@ export class BusWorker {
   }
 
   #drop(count: number, { user, address }: MessageOrigin): void {
-    const { calls, dependencies } = this.#state
+    const { calls, logger } = this.#state
     const { counts } = calls
     if (counts.dropped === 0) {
-      dependencies.logger.warn(
-        "An invalid message of a caller was dropped. Further ones are only counted",
-        { user, address },
-      )
+      const what = "An invalid message of a caller was dropped. Further ones are only counted"
+      logger.warn(what, { user, address })
     }
     counts.dropped += count
   }

@@ -1,11 +1,7 @@
 import type { CallerMessage, WorkerMessage } from "../../../../src/transport/bus/wire/messages.ts"
 import type { GuardOptions } from "../../../../src/transport/bus/options.ts"
-import {
-  frameText,
-  messageText,
-  readCallerFrame,
-  readWorkerFrame,
-} from "../../../../src/transport/bus/wire/wire.ts"
+import { readCallerFrame, readWorkerFrame } from "../../../../src/transport/bus/wire/wire.ts"
+import { frameText, messageText } from "../messages.ts"
 import type { Transport } from "../../../../src/protocol/transport.ts"
 import type { Random } from "../../../protocol/sim/random.ts"
 import type { Address, SimBroker } from "./broker.ts"
