@@ -61,15 +61,16 @@ export function readBody(
     return { required: false, media: [anyJson(declared)] }
   }
   const media = readContent(place, notes)
-  return { ...termsOf(place.value), media: media.length > 0 ? media : [anyJson(place)] }
+  return bodyOf(place.value, media.length > 0 ? media : [anyJson(place)])
 }
 
 function anyJson(place: Place): Media {
   return { type: "application/json", class: "json", place: { ...place, value: {} } }
 }
 
-function termsOf({ required, description }: Raw): Pick<Body, "required" | "description"> {
-  return { required: required === true, ...(isString(description) && { description }) }
+function bodyOf({ required, description }: Raw, media: readonly Media[]): Body {
+  const text = isString(description) ? description : undefined
+  return { required: required === true, description: text, media }
 }
 
 function legacyBody(
@@ -77,21 +78,19 @@ function legacyBody(
   { body, form, contentType }: LegacyBody,
 ): Body | undefined {
   const [first] = form
+  if (body === undefined && first === undefined) return undefined
   const types = contentTypes(operation.inherited("consumes"))
   if (body !== undefined) {
     const declared = contentType === undefined ? types : [correctedType(contentType)]
     const schema = child(body, "schema")
-    return {
-      ...termsOf(body.value as Raw),
-      media: (declared.length > 0 ? declared : ["application/json"]).map((type) => ({
-        type,
-        class: mediaClass(type),
-        place: body,
-        schema,
-      })),
-    }
+    const media = (declared.length > 0 ? declared : ["application/json"]).map((type) => ({
+      type,
+      class: mediaClass(type),
+      place: body,
+      schema,
+    }))
+    return bodyOf(body.value as Raw, media)
   }
-  if (first === undefined) return undefined
   const hasFile = form.some((field) => (field.value as Raw)["type"] === "file")
   const kinds = hasFile ? ["multipart"] : ["form", "multipart"]
   const usable = types.filter((type) => kinds.includes(mediaClass(type)))
@@ -101,15 +100,17 @@ function legacyBody(
     media: (usable.length > 0 ? usable : [fallback]).map((type) => ({
       type,
       class: mediaClass(type),
-      place: first,
+      place: first as Place,
     })),
     form,
   }
 }
 
-/** Reads a list of content types and corrects common mistakes. */
-export function contentTypes(value: unknown): string[] {
-  return stringsOf(value).filter(isText).map(correctedType)
+/** Reads a list of content types and corrects common mistakes; a list without any is not copied. */
+export function contentTypes(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return []
+  const isRight = value.every((type) => isText(type) && correctedType(type) === type)
+  return isRight ? (value as string[]) : value.filter(isText).map(correctedType)
 }
 
 /** Creates the request model of one content type of a body. */
