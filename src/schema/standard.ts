@@ -1,7 +1,7 @@
 import type { SchemaType } from "./infer.ts"
 import { quote, reasonOf } from "../internal/message-text.ts"
 import { isRecord } from "../internal/guards.ts"
-import { VALIBOT_CONVERTER, valibotOptions, wrapValibot } from "./valibot.ts"
+import { VALIBOT_CONVERTER, describeValibot, valibotOptions } from "./valibot.ts"
 
 /** The side of a schema with transforms: its input or its output. */
 export type SchemaSide = "input" | "output"
@@ -44,7 +44,7 @@ export function standardProps(value: unknown): StandardProps | undefined {
     const standard = props as unknown as StandardProps
     if (standard.vendor === "zod" && isData(value)) return undefined
     if (standard.vendor !== "valibot" || standard.jsonSchema !== undefined) return standard
-    return wrapValibot(value)?.["~standard"] ?? standard
+    return (describeValibot(value) as StandardProps | undefined) ?? standard
   } catch (cause) {
     throw new TypeError(`The "~standard" of this schema cannot be read: ${reasonOf(cause)}`, {
       cause,

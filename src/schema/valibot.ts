@@ -3,28 +3,18 @@ import { isString } from "../internal/guards.ts"
 /** The optional package that describes Valibot schemas, which cannot do it themselves. */
 export const VALIBOT_CONVERTER = "@valibot/to-json-schema"
 
-/** A schema with a JSON Schema form. */
-interface Wrapped {
-  readonly "~standard": {
-    readonly version: 1
-    readonly vendor: string
-    readonly validate: (value: unknown) => unknown
-    readonly jsonSchema: Record<"input" | "output", (options: { target: string }) => unknown>
-  }
-}
-
-type Wrap = (schema: unknown) => Wrapped
+type Wrap = (schema: unknown) => { readonly "~standard": unknown }
 
 /** Its function, from the first use on; `null` where it cannot be loaded. */
 let loaded: Wrap | null | undefined
 
 /**
- * A raw Valibot schema with a JSON Schema form; `undefined` if the package is missing, or if the platform cannot load one
- * at once, as browsers. There users wrap a schema themselves.
+ * The `~standard` of a raw Valibot schema, with a JSON Schema form; `undefined` if the package is missing, or if the
+ * platform cannot load one at once, as browsers. There users wrap a schema themselves.
  */
-export function wrapValibot(schema: unknown): Wrapped | undefined {
-  loaded ??= loadWrap() ?? null
-  return loaded?.(schema)
+export function describeValibot(schema: unknown): unknown {
+  if (loaded === undefined) loaded = loadWrap() ?? null
+  return loaded?.(schema)["~standard"]
 }
 
 function loadWrap(): Wrap | undefined {

@@ -13,7 +13,7 @@ const input = (schema: unknown): object => described(schema, "input")
 const output = (schema: unknown): object => described(schema, "output")
 
 function checker(json: unknown): (value: unknown) => boolean {
-  const compiled = compileSchema(json as object)
+  const compiled = compileSchema(json)
   return (value) => compiled.check(value)
 }
 

@@ -217,7 +217,7 @@ export function flatten(
 ): Flattened | undefined {
   const [sent] = body.media.length > 1 ? [byRank(body.media, {})] : body.media
   const media = sent && ["json", "form", "multipart"].includes(sent.class) ? sent : undefined
-  const parts = [...allOfParts(media?.schema)]
+  const parts = allOfParts(media?.schema)
   if (body.form === undefined && !parts.every(isSpreadable)) return undefined
   const fields =
     body.form === undefined
