@@ -118,14 +118,11 @@ export function mediaModel(body: Body, media: Media): MediaModel {
   let fields: ReadonlyMap<string, FieldModel> | undefined
   return {
     type: media.type,
-    isBinary: media.class === "binary" || (media.class !== "multipart" && isBinaryAt(media.schema)),
+    isBinary:
+      media.class === "binary" ||
+      (media.class !== "multipart" && isBinary(objectAt(media.schema)?.value ?? {})),
     fields: () => (fields ??= readFields(body, media)),
   }
-}
-
-function isBinaryAt(schema: Place | undefined): boolean {
-  const place = objectAt(schema)
-  return place !== undefined && isBinary(place.value)
 }
 
 function readFields(body: Body, media: Media): Map<string, FieldModel> {
