@@ -97,10 +97,10 @@ describe("with flatten, the properties of an object body are inputs of their own
   })
 
   test("not those of an allOf that contains itself", () => {
-    const schema = { allOf: [{ $ref: "#/components/schemas/Loop" }], properties: { a: {} } }
+    const loop = { allOf: [{ $ref: "#/components/schemas/Loop" }], properties: { a: {} } }
     const document = {
       ...withBody({ $ref: "#/components/schemas/Loop" }),
-      components: { schemas: { Loop: schema } },
+      components: { schemas: { Loop: loop } },
     }
 
     expect(importOne(document, FLAT).inputSchema).toHaveProperty("properties.body")
