@@ -1,4 +1,5 @@
 import { egressBlocked } from "./egress.ts"
+import { nodeBuiltin } from "../internal/node-builtin.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 
 /** One address of a host, as Node's resolver returns it. */
@@ -66,11 +67,8 @@ export function checkedLookup(
 
 /** A lookup for Node's sockets that returns public addresses or an error; `undefined` on other platforms. */
 export async function publicLookup(): Promise<SocketLookup | undefined> {
-  const name = "node:dns"
   try {
-    const { default: dns } = (await import(/* @vite-ignore */ name)) as {
-      readonly default: { readonly lookup: LookupLike }
-    }
+    const dns = await nodeBuiltin<{ readonly lookup: LookupLike }>("dns")
     // Read from the module on each use, so that a replaced `lookup` takes effect.
     return checkedLookup((...args) => dns.lookup(...args))
   } catch {

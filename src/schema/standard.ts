@@ -1,10 +1,16 @@
 import type { SchemaType } from "./infer.ts"
 import { quote, reasonOf } from "../internal/message-text.ts"
 import { isRecord } from "../internal/guards.ts"
-import { isValibotSchema, valibotJsonSchema } from "./valibot.ts"
+import { VALIBOT_CONVERTER, describeValibot, valibotOptions } from "./valibot.ts"
 
 /** The side of a schema with transforms: its input or its output. */
 export type SchemaSide = "input" | "output"
+
+/** What a converter gets; every library has further options. */
+interface ConversionOptions {
+  readonly target: string
+  readonly libraryOptions?: object
+}
 
 /** The part of Standard Schema that the library relies on. */
 export interface StandardProps {
@@ -12,21 +18,23 @@ export interface StandardProps {
   readonly vendor: string
   readonly validate: (value: unknown) => unknown
   readonly jsonSchema?:
-    | { readonly [side in SchemaSide]: (options: { readonly target: string }) => unknown }
+    | { readonly [side in SchemaSide]: (options: ConversionOptions) => unknown }
     | undefined
 }
 
 const CURES: Readonly<Record<string, string>> = {
   zod: `Use a type that JSON has, or pass z.toJSONSchema(schema, { unrepresentable: "any" }) in its place.`,
   arktype: `Use a type that JSON has, or pass schema.toJsonSchema({ fallback: ({ base }) => base }) in its place.`,
-  valibot: `Wrap it: toStandardJsonSchema(schema) from "@valibot/to-json-schema".`,
+  valibot: `Use a type that JSON has; after a transform, add the schema of its result.`,
 }
+
+const WRAPPING = `Install the optional package that gives it one: npm install ${VALIBOT_CONVERTER}. In browsers and bundles, also wrap it: toStandardJsonSchema(schema) from "${VALIBOT_CONVERTER}".`
 
 /**
  * The `~standard` of a value; `undefined` when it has none.
  *
- * A raw Valibot schema has no JSON Schema form of its own and gets ours. Throws a `TypeError` if it cannot be
- * read.
+ * A raw Valibot schema has no JSON Schema form of its own and gets that of an optional package. Throws a `TypeError`
+ * if it cannot be read.
  */
 export function standardProps(value: unknown): StandardProps | undefined {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined
@@ -36,16 +44,7 @@ export function standardProps(value: unknown): StandardProps | undefined {
     const standard = props as unknown as StandardProps
     if (standard.vendor === "zod" && isData(value)) return undefined
     if (standard.vendor !== "valibot" || standard.jsonSchema !== undefined) return standard
-    if (!isValibotSchema(value)) return standard
-    return {
-      version: 1,
-      vendor: "valibot",
-      validate: (input) => standard.validate(input),
-      jsonSchema: {
-        input: () => valibotJsonSchema(value, "input"),
-        output: () => valibotJsonSchema(value, "output"),
-      },
-    }
+    return (describeValibot(value) as StandardProps | undefined) ?? standard
   } catch (cause) {
     throw new TypeError(`The "~standard" of this schema cannot be read: ${reasonOf(cause)}`, {
       cause,
@@ -66,13 +65,16 @@ export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   try {
     const convert = props.jsonSchema?.[side]
     if (typeof convert === "function") {
-      converted = { json: convert.call(props.jsonSchema, { target: "draft-2020-12" }) }
+      const libraryOptions = vendor === "valibot" ? { libraryOptions: valibotOptions(side) } : {}
+      const options = { target: "draft-2020-12", ...libraryOptions }
+      converted = { json: convert.call(props.jsonSchema, options) }
     }
   } catch (cause) {
     throw new TypeError(unwritable(vendor, side, cause), { cause })
   }
   if (converted === undefined) {
-    throw new TypeError(`This ${vendor} schema carries no JSON Schema form. ${cureFor(vendor)}`)
+    const cure = vendor === "valibot" ? WRAPPING : cureFor(vendor)
+    throw new TypeError(`This ${vendor} schema carries no JSON Schema form. ${cure}`)
   }
   return plainSchema(converted.json, vendor, side)
 }
@@ -98,9 +100,7 @@ function isData(value: object): boolean {
 
 function unwritable(vendor: string, side: SchemaSide, cause: unknown): string {
   const reason = reasonOf(cause).replace(/\.$/, "")
-  const message = `The ${side} of this ${vendor} schema has no JSON Schema form: ${reason}.`
-  // Our own converter has added its advice already.
-  return reason.includes("toStandardJsonSchema") ? message : `${message} ${cureFor(vendor)}`
+  return `The ${side} of this ${vendor} schema has no JSON Schema form: ${reason}. ${cureFor(vendor)}`
 }
 
 function cureFor(vendor: string): string {

@@ -266,7 +266,8 @@ export function itemsAt(place: Place, key: string): Place[] {
   return list.value.map((_item, index) => memberOf(list, `${index}`))
 }
 
-function memberOf({ value, file, pointer }: Place, key: string): Place {
+/** A member of an object, with its place. */
+export function memberOf({ value, file, pointer }: Place, key: string): Place {
   return { value: (value as Raw)[key], file, pointer: `${pointer}/${escapeToken(key)}` }
 }
 

@@ -151,31 +151,21 @@ const DEEPEST = 100
  */
 function inputAsData(input: unknown): unknown {
   if (!isRecord(input)) return input
-  return mapped(input, (value, key) =>
-    key === "body" ? (isBytes(value) ? "" : withoutBigInts(value, 0)) : parameterAsData(value, 0),
-  )
+  return mapped(input, (value, key) => {
+    if (key !== "body") return asData(value, 0, false)
+    return isBytes(value) ? "" : asData(value, 0, true)
+  })
 }
 
-function parameterAsData(value: unknown, depth: number): unknown {
+/** Converts BigInts and, except in a body, dates: only for parameters is their format known. */
+function asData(value: unknown, depth: number, isBody: boolean): unknown {
   if (typeof value === "bigint") return Number(value)
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : value.toISOString()
-  return deeper(value, depth, parameterAsData)
-}
-
-/** Converts BigInts in a body. Dates in a body must be text: only for parameters is their format known. */
-function withoutBigInts(value: unknown, depth: number): unknown {
-  return typeof value === "bigint" ? Number(value) : deeper(value, depth, withoutBigInts)
-}
-
-function deeper(
-  value: unknown,
-  depth: number,
-  map: (value: unknown, depth: number) => unknown,
-): unknown {
+  if (value instanceof Date && !isBody) {
+    return Number.isNaN(value.getTime()) ? value : value.toISOString()
+  }
   if (typeof value !== "object" || value === null || depth > DEEPEST || isBytes(value)) return value
-  if (Array.isArray(value)) return value.map((item) => map(item, depth + 1))
-  if (!isPlainObject(value)) return value
-  return mapped(value, (item) => map(item, depth + 1))
+  if (Array.isArray(value)) return value.map((item) => asData(item, depth + 1, isBody))
+  return isPlainObject(value) ? mapped(value, (item) => asData(item, depth + 1, isBody)) : value
 }
 
 function mapped(

@@ -1,5 +1,6 @@
 import { parseUrl } from "../../http-client/egress.ts"
 import { percentDecoded } from "../../internal/percent.ts"
+import { valueAt } from "../../internal/pointer.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { childPointer, getOwn, pointerTokens } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
@@ -90,12 +91,8 @@ export function fileOf(ref: string, base: string): string | undefined {
 function targetOf(root: unknown, ref: string): unknown {
   const hash = ref.indexOf("#")
   if (hash < 0) return root
-  let value = root
-  for (const token of pointerTokens(percentDecoded(ref.slice(hash + 1))) ?? []) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return root
-    value = (value as Record<string, unknown>)[token]
-  }
-  return value
+  const target = valueAt(root, pointerTokens(percentDecoded(ref.slice(hash + 1))) ?? [])
+  return target === undefined ? root : target
 }
 
 /** The `$self` of a 3.2 document. */

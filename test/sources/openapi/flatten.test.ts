@@ -80,6 +80,32 @@ describe("with flatten, the properties of an object body are inputs of their own
     expect(importOne(composed, FLAT).inputSchema).toMatchObject({ required: ["id", "a"] })
   })
 
+  test("those of an allOf that repeats its members, each read once", () => {
+    const levels = Array.from({ length: 16 }, (_, level) => {
+      const below = { $ref: `#/components/schemas/L${level + 1}` }
+      return [`L${level}`, { allOf: [below, below, below] }] as const
+    })
+    const last = { type: "object", properties: { deepest: { type: "string" } } }
+    const document = {
+      ...withBody({ $ref: "#/components/schemas/L0" }),
+      components: { schemas: { ...Object.fromEntries(levels), L16: last } },
+    }
+
+    const { inputSchema } = importOne(document, FLAT)
+
+    expect(inputSchema).toHaveProperty("properties.deepest", { type: "string" })
+  })
+
+  test("not those of an allOf that contains itself", () => {
+    const loop = { allOf: [{ $ref: "#/components/schemas/Loop" }], properties: { a: {} } }
+    const document = {
+      ...withBody({ $ref: "#/components/schemas/Loop" }),
+      components: { schemas: { Loop: loop } },
+    }
+
+    expect(importOne(document, FLAT).inputSchema).toHaveProperty("properties.body")
+  })
+
   test("those of a form as well, in both versions", async () => {
     const form = "application/x-www-form-urlencoded"
     const legacy = swagger({

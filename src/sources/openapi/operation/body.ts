@@ -61,15 +61,16 @@ export function readBody(
     return { required: false, media: [anyJson(declared)] }
   }
   const media = readContent(place, notes)
-  return { ...termsOf(place.value), media: media.length > 0 ? media : [anyJson(place)] }
+  return bodyOf(place.value, media.length > 0 ? media : [anyJson(place)])
 }
 
 function anyJson(place: Place): Media {
   return { type: "application/json", class: "json", place: { ...place, value: {} } }
 }
 
-function termsOf({ required, description }: Raw): Pick<Body, "required" | "description"> {
-  return { required: required === true, ...(isString(description) && { description }) }
+function bodyOf({ required, description }: Raw, media: readonly Media[]): Body {
+  const text = isString(description) ? description : undefined
+  return { required: required === true, description: text, media }
 }
 
 function legacyBody(
@@ -77,21 +78,19 @@ function legacyBody(
   { body, form, contentType }: LegacyBody,
 ): Body | undefined {
   const [first] = form
+  if (body === undefined && first === undefined) return undefined
   const types = contentTypes(operation.inherited("consumes"))
   if (body !== undefined) {
     const declared = contentType === undefined ? types : [correctedType(contentType)]
     const schema = child(body, "schema")
-    return {
-      ...termsOf(body.value as Raw),
-      media: (declared.length > 0 ? declared : ["application/json"]).map((type) => ({
-        type,
-        class: mediaClass(type),
-        place: body,
-        schema,
-      })),
-    }
+    const media = (declared.length > 0 ? declared : ["application/json"]).map((type) => ({
+      type,
+      class: mediaClass(type),
+      place: body,
+      schema,
+    }))
+    return bodyOf(body.value as Raw, media)
   }
-  if (first === undefined) return undefined
   const hasFile = form.some((field) => (field.value as Raw)["type"] === "file")
   const kinds = hasFile ? ["multipart"] : ["form", "multipart"]
   const usable = types.filter((type) => kinds.includes(mediaClass(type)))
@@ -101,15 +100,17 @@ function legacyBody(
     media: (usable.length > 0 ? usable : [fallback]).map((type) => ({
       type,
       class: mediaClass(type),
-      place: first,
+      place: first as Place,
     })),
     form,
   }
 }
 
-/** Reads a list of content types and corrects common mistakes. */
-export function contentTypes(value: unknown): string[] {
-  return stringsOf(value).filter(isText).map(correctedType)
+/** Reads a list of content types and corrects common mistakes; a list without any is not copied. */
+export function contentTypes(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return []
+  const isRight = value.every((type) => isText(type) && correctedType(type) === type)
+  return isRight ? (value as string[]) : value.filter(isText).map(correctedType)
 }
 
 /** Creates the request model of one content type of a body. */
@@ -117,14 +118,11 @@ export function mediaModel(body: Body, media: Media): MediaModel {
   let fields: ReadonlyMap<string, FieldModel> | undefined
   return {
     type: media.type,
-    isBinary: media.class === "binary" || (media.class !== "multipart" && isBinaryAt(media.schema)),
+    isBinary:
+      media.class === "binary" ||
+      (media.class !== "multipart" && isBinary(objectAt(media.schema)?.value ?? {})),
     fields: () => (fields ??= readFields(body, media)),
   }
-}
-
-function isBinaryAt(schema: Place | undefined): boolean {
-  const place = objectAt(schema)
-  return place !== undefined && isBinary(place.value)
 }
 
 function readFields(body: Body, media: Media): Map<string, FieldModel> {
@@ -216,7 +214,7 @@ export function flatten(
 ): Flattened | undefined {
   const [sent] = body.media.length > 1 ? [byRank(body.media, {})] : body.media
   const media = sent && ["json", "form", "multipart"].includes(sent.class) ? sent : undefined
-  const parts = [...allOfParts(media?.schema)]
+  const parts = allOfParts(media?.schema)
   if (body.form === undefined && !parts.every(isSpreadable)) return undefined
   const fields =
     body.form === undefined

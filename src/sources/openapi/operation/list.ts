@@ -80,21 +80,21 @@ export class RawOperation {
 
   /** A member of the operation and its place. */
   member(key: string): Place | undefined {
-    const { raw, parts } = this
-    return parts ? partOf(parts, key) : memberAt(raw, key, this.file, this.pointer)
+    if (this.parts !== undefined) return partOf(this.parts, key)
+    const value = this.raw[key]
+    // The pointer is made only for a member that exists: of those that are asked for, most do not.
+    if (value === undefined || value === null) return undefined
+    return { value, file: this.file, pointer: `${this.pointer}/${key}` }
   }
 
   /** A member of its path, for all operations, and its place. */
   shared(key: string): Place | undefined {
     const { raw, path, file, parts } = this.item
-    return parts ? partOf(parts, key) : memberAt(raw, key, file, ownPointer(path))
+    if (parts !== undefined) return partOf(parts, key)
+    const value = raw[key]
+    if (value === undefined || value === null) return undefined
+    return { value, file, pointer: `${ownPointer(path)}/${key}` }
   }
-}
-
-function memberAt(raw: Raw, key: string, file: SourceFile, pointer: string): Place | undefined {
-  const value = raw[key]
-  if (value === undefined || value === null) return undefined
-  return { value, file, pointer: `${pointer}/${key}` }
 }
 
 /** An entry of `paths` that was not imported, and why. */

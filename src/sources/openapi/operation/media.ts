@@ -6,7 +6,8 @@ import {
   streamKindOf,
 } from "../../../http-client/media-type.ts"
 import type { StreamKind } from "../../../http-client/media-type.ts"
-import { child, followNoted, membersOf, type Note, type Place } from "../document.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { child, followNoted, memberOf, type Note, type Place } from "../document.ts"
 
 /** How values of a content type are read and written. */
 export type MediaClass = "json" | "form" | "multipart" | "text" | "binary" | StreamKind
@@ -99,7 +100,8 @@ export function readContent(holder: Place, notes: Note[]): Media[] {
   if (content === undefined) {
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
   }
-  return membersOf(content).map(([written, own]) => {
+  return Object.keys(isRecord(content.value) ? content.value : {}).map((written) => {
+    const own = memberOf(content, written)
     const type = correctedType(written)
     const place = followNoted(own, notes, ANYTHING) ?? { ...own, value: {} }
     return {

@@ -77,8 +77,9 @@ export class ParameterReader {
   /** Lists of the document itself by their JSON: many are identical. */
   readonly #byText = new Map<string, ParameterList>()
   /** The list of the last path: its operations are read in sequence. */
-  #shared: { readonly list: unknown; readonly parameters: ParameterList } | undefined
-  #cachedShared: { readonly list: unknown; readonly parameters: ParameterList } | undefined
+  #shared:
+    | { readonly list: unknown; readonly isKept: boolean; readonly parameters: ParameterList }
+    | undefined
   readonly #undeclared = new Map<string, Parameter>()
   readonly #nothing = new ParameterList()
   readonly #sends: SendsHeader
@@ -98,7 +99,7 @@ export class ParameterReader {
    */
   read(operation: RawOperation, hasBody: boolean, isNoted: boolean): Parameters {
     const isKept = !isNoted && this.#document.isTree && operation.isDirect
-    const joined = isKept ? this.#cached(operation) : this.#readAll(operation)
+    const joined = this.#joined(operation, isKept)
     const missing = undeclaredNames(operation.path, joined.variables)
     if (missing.length === 0 && !joined.isCrowded) return joined
     const { list, body, form, contentType, accept } = joined
@@ -109,38 +110,35 @@ export class ParameterReader {
     return { list: keyed, body, form, contentType, accept, notes }
   }
 
-  #readAll(operation: RawOperation): ParameterList {
-    const own = this.#list(operation.member("parameters"))
-    const declared = operation.shared("parameters")
-    if (declared === undefined) return own
-    if (this.#shared === undefined || this.#shared.list !== declared.value) {
-      this.#shared = { list: declared.value, parameters: this.#list(declared) }
-    }
-    return joinLists(own, this.#shared.parameters)
-  }
-
-  /** Like `#readAll`, but uses the cache. */
-  #cached(operation: RawOperation): ParameterList {
-    const own = this.#cachedList(operation, operation.raw["parameters"], false)
-    const list = operation.pathRaw["parameters"]
+  /** The list of an operation joined with that of its path. */
+  #joined(operation: RawOperation, isKept: boolean): ParameterList {
+    const own = this.#listOf(operation, operation.raw["parameters"], false, isKept)
+    const list = isKept ? operation.pathRaw["parameters"] : operation.shared("parameters")?.value
     if (list === undefined || list === null) return own
-    if (this.#cachedShared === undefined || this.#cachedShared.list !== list) {
-      this.#cachedShared = { list, parameters: this.#cachedList(operation, list, true) }
+    if (this.#shared?.list !== list || this.#shared.isKept !== isKept) {
+      const parameters = this.#listOf(operation, list, true, isKept)
+      this.#shared = { list, isKept, parameters }
     }
-    const { parameters } = this.#cachedShared
+    const { parameters } = this.#shared
     if (own === this.#nothing) return parameters
-    let joined = own.joined?.get(parameters)
+    let joined = isKept ? own.joined?.get(parameters) : undefined
     if (joined === undefined) {
       joined = joinLists(own, parameters)
-      ;(own.joined ??= new Map()).set(parameters, joined)
+      if (isKept) (own.joined ??= new Map()).set(parameters, joined)
     }
     return joined
   }
 
-  #cachedList(operation: RawOperation, list: unknown, isShared: boolean): ParameterList {
-    if (list === undefined || list === null) return this.#nothing
-    const text = jsonText(list) ?? ""
-    const cached = this.#byText.get(text)
+  /** Reads a list; with `isKept`, only if it is the first with this text. */
+  #listOf(
+    operation: RawOperation,
+    list: unknown,
+    isShared: boolean,
+    isKept: boolean,
+  ): ParameterList {
+    if (isKept && (list === undefined || list === null)) return this.#nothing
+    const text = isKept ? (jsonText(list) ?? "") : ""
+    const cached = text === "" ? undefined : this.#byText.get(text)
     if (cached !== undefined) return cached
     const place = isShared ? operation.shared("parameters") : operation.member("parameters")
     const parameters = this.#list(place)

@@ -6,7 +6,7 @@ import {
   followNoted,
   followedChild,
   isBroken,
-  membersOf,
+  memberOf,
   noteAt,
   objectAt,
   partsOf,
@@ -29,7 +29,7 @@ export interface Response {
   readonly place: Place
 }
 
-/** Finds the declared responses and their places, by code; broken references are noted. */
+/** Finds the objects that hold the declared responses, by code; broken references are noted. */
 function declaredResponses(operation: RawOperation, notes: Note[]): Map<string, Place> {
   const byCode = new Map<string, Place>()
   const member = operation.member("responses")
@@ -40,9 +40,8 @@ function declaredResponses(operation: RawOperation, notes: Note[]): Map<string, 
     return byCode
   }
   for (const part of parts) {
-    for (const [code, place] of membersOf(part)) {
-      if (code !== "$ref" && !byCode.has(code)) byCode.set(code, place)
-    }
+    const codes = isRecord(part.value) ? Object.keys(part.value) : []
+    for (const code of codes) if (code !== "$ref" && !byCode.has(code)) byCode.set(code, part)
   }
   return byCode
 }
@@ -147,7 +146,7 @@ export function readResponses(
 ): Response[] {
   const declared = declaredResponses(operation, notes)
   return codesOf(declared)[which].map((code) => {
-    const own = declared.get(code) as Place
+    const own = memberOf(declared.get(code) as Place, code)
     const followed = followNoted(own, notes, ANYTHING)
     const place = followed ?? { ...own, value: {} }
     const isLegacy = operation.document.version === "2.0"

@@ -27,7 +27,6 @@ import { dateKeys } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { readProblems, type Problems } from "./problems.ts"
 import { EMPTY, acceptOf, isResponseRef, plainOutput, readResponses } from "./responses.ts"
-import type { Response } from "./responses.ts"
 import { examplesOf, versionText } from "./annotate-schema.ts"
 import { ANYTHING, NOTHING, type SchemaBuilder } from "./schemas.ts"
 import { readScalar, scalarTypes } from "./text-scalars.ts"
@@ -231,7 +230,10 @@ export class OperationSource implements LazyParts {
 
   get stream(): StreamPlan | null {
     if (this.type !== "subscription") return null
-    return (this.parts.stream ??= streamPlan(this.operation, this.readSuccess([])))
+    return (this.parts.stream ??= streamPlan(
+      this.operation,
+      readResponses(this.operation, "success", []),
+    ))
   }
 
   get plan(): RequestPlan {
@@ -240,7 +242,10 @@ export class OperationSource implements LazyParts {
 
   /** Parses a text that the document declares as a scalar; otherwise returns the text. */
   readText(text: string, { status, contentType }: HttpResponse): unknown {
-    return readScalar(text, scalarTypes(this.readSuccess([]), status, contentType))
+    return readScalar(
+      text,
+      scalarTypes(readResponses(this.operation, "success", []), status, contentType),
+    )
   }
 
   /** Converts base64 text in JSON of a server of this library to the files that it stands for. */
@@ -317,10 +322,6 @@ export class OperationSource implements LazyParts {
     }
   }
 
-  private readSuccess(notes: Note[]): readonly Response[] {
-    return readResponses(this.operation, "success", notes)
-  }
-
   private makeInput({ parameters, body, flat }: ParsedInputs, notes: Note[] | undefined): TSchema {
     const { schemas } = this.context
     if (notes !== undefined || body !== undefined) {
@@ -349,7 +350,7 @@ export class OperationSource implements LazyParts {
 
   private makeOutput(notes: Note[] | undefined, reading: Note[]): TSchema {
     const { schemas } = this.context
-    const success = this.readSuccess(reading)
+    const success = readResponses(this.operation, "success", reading)
     if (this.type !== "subscription") {
       return schemas.output(success, this.operation.method, notes)
     }

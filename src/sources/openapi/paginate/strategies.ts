@@ -123,7 +123,7 @@ function byPage(key?: string): Strategy {
     const current = numberAt(page, target, 1)
     const { data } = page.envelope
     if (listOf(page).length === 0 || moreOf(data) === false) return "end"
-    const count = pageCountOf(data)
+    const count = firstNumber(data, PAGE_COUNTS)
     if (count !== undefined && current >= count) return "end"
     return give(page.input, target, current + 1)
   }
@@ -139,7 +139,7 @@ function byOffset(key?: string): Strategy {
     const { length } = listOf(page)
     const next = numberAt(page, target, 0) + length
     if (length === 0 || moreOf(data) === false) return "end"
-    const total = totalOf(data)
+    const total = firstNumber(data, TOTALS)
     if (total !== undefined && next - first >= total) return "end"
     return give(page.input, target, next)
   }
@@ -179,6 +179,7 @@ function listOf({ envelope, items, operationId }: PageRead): readonly unknown[] 
   )
 }
 
+/** Common names of the list in a page, and places of the numbers of all items and pages. */
 const LISTS = ["data", "items", "results", "value", "values", "records", "entries", "list", "hits"]
 const TOTALS = [
   ...["/total", "/total_count", "/totalCount", "/totalResults", "/total_results", "/meta/total"],
@@ -205,16 +206,6 @@ function itemsOf(data: unknown, pointer: string | undefined): readonly unknown[]
   }
   const lists = Object.values(data).filter((value) => Array.isArray(value))
   return lists.length === 1 ? asList(lists[0]) : undefined
-}
-
-/** The total number of items, if the page contains it. */
-function totalOf(data: unknown): number | undefined {
-  return firstNumber(data, TOTALS)
-}
-
-/** The total number of pages, if the page contains it. */
-function pageCountOf(data: unknown): number | undefined {
-  return firstNumber(data, PAGE_COUNTS)
 }
 
 /** The value at a JSON pointer, or under a plain key. */

@@ -1,4 +1,4 @@
-import type { Serialization } from "../model.ts"
+import type { ParameterStyle, Serialization } from "../model.ts"
 import { Unwritable, shapeOf, type Shape } from "./text.ts"
 import { jsonText } from "./json.ts"
 
@@ -76,7 +76,7 @@ export function deepPairs(name: string, shape: Shape, writer: Writer, depth: num
 
 function flatPairs(name: string, shape: Shape, how: Serialization, writer: Writer): Pair[] {
   const written = writer.name(name)
-  const delimiter = writer.delimiter(delimiterOf(how))
+  const delimiter = writer.delimiter(DELIMITERS[how.style] ?? ",")
   switch (shape.kind) {
     case "none":
       return []
@@ -97,7 +97,7 @@ function flatPairs(name: string, shape: Shape, how: Serialization, writer: Write
 }
 
 function simpleText(shape: Shape, how: Serialization, writer: Writer): string | undefined {
-  const delimiter = writer.delimiter(delimiterOf(how))
+  const delimiter = writer.delimiter(DELIMITERS[how.style] ?? ",")
   return piecesOf(shape, how.explode, writer)?.join(delimiter)
 }
 
@@ -151,15 +151,9 @@ export function textOrJson(item: unknown): string {
   return shape.kind === "scalar" ? shape.text : jsonText(item)
 }
 
-function delimiterOf(how: Serialization): string {
-  switch (how.style) {
-    case "spaceDelimited":
-      return " "
-    case "pipeDelimited":
-      return "|"
-    case "tabDelimited":
-      return "\t"
-    default:
-      return ","
-  }
+/** Between the parts of a value; a comma in all other styles. */
+const DELIMITERS: Partial<Record<ParameterStyle, string>> = {
+  spaceDelimited: " ",
+  pipeDelimited: "|",
+  tabDelimited: "\t",
 }

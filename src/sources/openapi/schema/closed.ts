@@ -1,5 +1,8 @@
-import { ReturnsTarget } from "../../../schema/returns-target.ts"
-import { adoptSchema, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
+import {
+  adoptSchema,
+  definitionsOf,
+  type DefinitionSource,
+} from "../../../schema/trusted-schemas.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { Definition, SchemaNode, View } from "./definition.ts"
 import type { SchemaStore } from "./store.ts"
@@ -16,6 +19,10 @@ class Roots implements DefinitionSource {
     this.view = view
   }
 
+  get $defs(): unknown {
+    return this.store.closure(this.refs, this.view).$defs
+  }
+
   hasMoreThan(count: number): boolean {
     return this.store.hasMoreThan(this.refs, this.view, count)
   }
@@ -25,26 +32,12 @@ class Roots implements DefinitionSource {
   }
 }
 
-class Closed extends ReturnsTarget {
-  readonly #roots: Roots
-
-  constructor(schema: object, roots: Roots) {
-    super(schema)
-    this.#roots = roots
-  }
-
-  static defsOf(schema: object): unknown {
-    if (!(#roots in schema)) return undefined
-    const { store, refs, view } = schema.#roots
-    return store.closure(refs, view).$defs
-  }
-}
-
 // The same function each time, so that all such schemas have the same hidden class.
 const DEFS: PropertyDescriptor = {
   enumerable: true,
   get(this: object) {
-    return Closed.defsOf(this)
+    const roots = definitionsOf(this)
+    return roots instanceof Roots ? roots.$defs : undefined
   },
 }
 
@@ -65,10 +58,8 @@ export function closeSchema(
   const schema: JsonSchema = isOwned ? (node as JsonSchema) : copyOf(node)
   if (refs.length === 0) adoptSchema(schema)
   else {
-    const roots = new Roots(store, refs, view)
-    void new Closed(schema, roots)
     Object.defineProperty(schema, "$defs", DEFS)
-    adoptSchema(schema, roots)
+    adoptSchema(schema, new Roots(store, refs, view))
   }
   return Object.freeze(schema)
 }

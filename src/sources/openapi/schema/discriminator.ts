@@ -57,7 +57,7 @@ function mappedPlace(value: unknown, file: SourceFile): Place | undefined {
 
 /** Whether a schema, or one of its parts, declares the values of a property. */
 function decides(place: Place, name: string): boolean {
-  return [...allOfParts(place)].some((part) => {
+  return allOfParts(place).some((part) => {
     const properties = part && child(part, "properties")
     const own = objectAt(properties && child(properties, name))?.value
     return own?.["const"] !== undefined || own?.["enum"] !== undefined

@@ -143,18 +143,26 @@ export function isNumber(value: unknown): value is number {
 }
 
 /**
- * A schema and the members of its `allOf`, which come first, with references resolved; `undefined` for one that
- * cannot be resolved.
+ * A schema and the members of its `allOf`, which come first, with references resolved, each once; `undefined` for one
+ * that cannot be resolved or contains itself.
  */
-export function* allOfParts(
-  schema: Place | undefined,
-  depth = 0,
-): Generator<ObjectPlace | undefined, void, undefined> {
-  const place = depth > MAX_NESTED ? undefined : objectAt(schema)
-  if (place !== undefined) {
-    for (const member of itemsAt(place, "allOf")) yield* allOfParts(member, depth + 1)
+export function allOfParts(schema: Place | undefined): (ObjectPlace | undefined)[] {
+  const parts: (ObjectPlace | undefined)[] = []
+  const seen = new Map<Raw, "open" | "done">()
+  const visit = (at: Place | undefined, depth: number): void => {
+    const place = depth > MAX_NESTED ? undefined : objectAt(at)
+    const state = place && seen.get(place.value)
+    if (state === "done") return
+    if (place === undefined || state === "open") parts.push(undefined)
+    else {
+      seen.set(place.value, "open")
+      for (const member of itemsAt(place, "allOf")) visit(member, depth + 1)
+      seen.set(place.value, "done")
+      parts.push(place)
+    }
   }
-  yield place
+  visit(schema, 0)
+  return parts
 }
 
 const MAX_NESTED = 16

@@ -3,11 +3,12 @@ import { getOwn } from "../../../schema/json.ts"
 import { eachSubschema, IN_PLACE } from "../../../schema/keywords.ts"
 import { brokenRefMessage, isBroken, lookUp } from "../document.ts"
 import type { Note, OpenAPIDocument, Place, SourceFile } from "../document.ts"
-import { Walk, type ConversionContext } from "./convert.ts"
+import { NO_NOTES, NO_REFS, Walk, type ConversionContext } from "./convert.ts"
 import { Definition } from "./definition.ts"
 import type { Closure, Converted, SchemaNode, View } from "./definition.ts"
 import { Subtypes } from "./discriminator.ts"
 import { onlyRef } from "./lower.ts"
+import { isUnchanged } from "./unchanged.ts"
 
 const NOTHING: Closure = { members: [], $defs: Object.freeze({}) }
 
@@ -36,6 +37,10 @@ export class SchemaStore implements ConversionContext {
 
   /** Converts a schema of an operation. */
   convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
+    const isWritten = view === "output" && this.hasTextIntegers
+    if (!isWritten && isUnchanged(raw, this.document.hidesProperties)) {
+      return { schema: raw, refs: NO_REFS, notes: NO_NOTES }
+    }
     const ref = onlyRef(raw)
     const cached = ref === undefined ? undefined : this.#references.get(file)?.get(ref)
     if (cached !== undefined) return cached
