@@ -1,6 +1,7 @@
 import type { CommandIO, TextSink } from "./model.ts"
 import { charWidth, widthOf } from "./width.ts"
 import { wrap, wrapFor } from "./wrap.ts"
+import { redact } from "../internal/redact.ts"
 import { trimEnd } from "../internal/trim-end.ts"
 import { showHiddenText } from "../mcp/hidden-text.ts"
 
@@ -148,4 +149,11 @@ function trimLines(text: string): string {
     .split("\n")
     .map((one) => trimEnd(one, " \t"))
     .join("\n")
+}
+
+/** Fields with their values on one line, secrets masked. */
+export function fieldsText(fields: object, separator: string): string {
+  return Object.entries(redact(fields) as object)
+    .map(([name, value]) => `${name}${separator}${JSON.stringify(value)}`)
+    .join(", ")
 }

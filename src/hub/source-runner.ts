@@ -17,8 +17,7 @@ import type {
 } from "./model.ts"
 import { missingVariableOf, SourceDiagnosis } from "./source-diagnosis.ts"
 import { filesOf, originOf } from "./origin.ts"
-import { isForCaller } from "./sources/caller-links.ts"
-import { openSource } from "./sources/index.ts"
+import { HUB_SOURCES } from "./sources/index.ts"
 import type { Listeners } from "../internal/listeners.ts"
 import { Running } from "./running-calls.ts"
 import { isSameOpening, reportOf, Shaper, type Shaped } from "./apply-source-config.ts"
@@ -224,7 +223,10 @@ export class SourceRunner {
       },
     }
     const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain, originId }
-    return await openSource(this.#definition, { ...context, log: ownLog })
+    return await HUB_SOURCES[this.#definition.kind].open(this.#definition, {
+      ...context,
+      log: ownLog,
+    })
   }
 
   #shape(source: OpenSource, openedAs: string): Live {
@@ -278,8 +280,7 @@ export class SourceRunner {
 
   /** Counts running calls only for sources with a connection: closing others does not affect calls. */
   #shaperFor(running: Running, openedAs: string): Shaper {
-    const { kind } = this.#definition
-    const isConnected = kind === "mcp" || kind === "remote"
+    const { isConnected = false } = HUB_SOURCES[this.#definition.kind]
     return new Shaper(this.#definition, openedAs, isConnected ? running.wrap : undefined)
   }
 
@@ -303,7 +304,8 @@ export class SourceRunner {
   /** A server that refuses the hub's own credential has not refused the caller's. */
   #asOwnFailure(thrown: unknown): unknown {
     const isRefusal = isCallError(thrown, "UNAUTHENTICATED") || isCallError(thrown, "ACCESS_DENIED")
-    if (!isRefusal || isForCaller(this.#definition.config)) return thrown
+    const { kind, config } = this.#definition
+    if (!isRefusal || HUB_SOURCES[kind].isForCaller?.(config) === true) return thrown
     this.#diagnosis.lost(reasonOf(thrown))
     this.#set(this.#state, this.#reason)
     return new CallError(

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { splitCommandLine } from "../../src/config/command-line.ts"
-import { sourceName } from "../../src/config/names.ts"
 import { parseReferences, referencesIn } from "../../src/config/references.ts"
+import { sourceName } from "./source-name.ts"
 
 describe("parseReferences", () => {
   test.each<[string, readonly unknown[]]>([
@@ -81,7 +81,7 @@ describe("splitCommandLine", () => {
   })
 })
 
-describe("sourceName", () => {
+describe("the name of a source without one", () => {
   test.each([
     [{ scan: "." }, "source"],
     [{ scan: "../my operations" }, "my_operations"],

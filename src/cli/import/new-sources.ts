@@ -3,9 +3,10 @@ import { resolveConfig, type ResolvedSource } from "../../config.ts"
 import { isNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
+import { SOURCE_NAMES } from "../shared-options.ts"
 import { adHocSources } from "../target/ad-hoc.ts"
 import { recognise } from "./recognise.ts"
-import { withPath } from "../../config/names.ts"
+import { withPath } from "../../config/source-shapes.ts"
 
 /** A source to add, as written in a configuration. */
 export interface NewSource {
@@ -13,15 +14,13 @@ export interface NewSource {
   readonly source: Plain
 }
 
-const OPTIONS = ["openapi", "mcp", "scan", "remote"] as const
-
 /** The sources that a command line adds; paths are relative to the configuration. */
 export async function newSources(
   args: CommandArgs,
   io: CommandIO,
   baseDir: string,
 ): Promise<NewSource[]> {
-  const [text, second] = [...args.positionals, ...OPTIONS.flatMap((name) => args.texts(name))]
+  const [text, second] = [...args.positionals, ...SOURCE_NAMES.flatMap((name) => args.texts(name))]
   if (text === undefined || second !== undefined) {
     const got = text === undefined ? "none" : "more than one"
     throw new UsageError(`"import" adds one source at a time; got ${got}.`)
@@ -56,12 +55,13 @@ function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
   return sources.map(({ source }) => ({ name, source }))
 }
 
-function fromResolved({ name, config }: ResolvedSource, cwd: string, baseDir: string): NewSource {
+function fromResolved(resolved: ResolvedSource, cwd: string, baseDir: string): NewSource {
   // Paths relative to the working folder become paths relative to the configuration.
-  const { namespace, ...moved } = withPath(config, (path) => {
+  const { namespace, ...moved } = withPath(resolved, (path) => {
     const from = relative(baseDir, resolve(cwd, path)).replaceAll(sep, "/")
     return from.startsWith(".") || /^[A-Za-z]:|^\//.test(from) ? from : `./${from}`
   })
+  const { name } = resolved
   const isOwn = namespace !== undefined && namespace !== name
   const source = JSON.parse(JSON.stringify(isOwn ? { namespace, ...moved } : moved)) as Plain
   return { name, source }

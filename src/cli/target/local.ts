@@ -1,3 +1,4 @@
+import { SOURCES } from "../../config/kinds/index.ts"
 import { idOf } from "../../core/define.ts"
 import type { ResolvedConfig, ResolvedSource } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
@@ -134,13 +135,14 @@ function failedSources({ sources }: Hub): FailedSource[] {
 /**
  * The sources that can have an id, by their namespaces; `undefined` when all are needed.
  *
- * Operations of a folder may call those of any source, and have their own namespaces.
+ * Operations with namespaces of their own, such as those of a folder, may call those of any source.
  */
 function sourcesFor(id: string, sources: readonly ResolvedSource[]): ResolvedSource[] | undefined {
   const candidates = sources.filter(
     ({ namespace, disabled }) => !disabled && id.startsWith(`${namespace}.`),
   )
-  if (candidates.length === 0 || candidates.some(({ kind }) => kind === "scan")) return undefined
+  if (candidates.length === 0) return undefined
+  if (candidates.some(({ kind }) => SOURCES[kind].namespaces === "own")) return undefined
   return candidates
 }
 

@@ -1,5 +1,5 @@
 import type { CallEvent } from "../../core/events.ts"
-import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
+import type { RemoteSource } from "../../config/kinds/remote.ts"
 import { changedError } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -10,7 +10,7 @@ import type { Identity } from "../../core/types.ts"
 import { fill } from "../resolve-references.ts"
 import { anonymousContext } from "./caller-links.ts"
 import { WatchedTransport } from "./peer.ts"
-import type { SourceContext } from "../model.ts"
+import type { OpenedSource, SourceContext } from "../model.ts"
 
 /** A transport to a broker, and how it is described. */
 export interface BrokerTransport {
@@ -23,11 +23,11 @@ export interface BrokerTransport {
 
 /** Creates the transport of a source. It connects on first use. */
 export async function createBrokerTransport(
-  source: ResolvedSource,
+  source: OpenedSource<RemoteSource>,
   place: string,
   context: SourceContext,
 ): Promise<BrokerTransport> {
-  const { token, user, password, prefix, tls, insecure, ticket } = source.config as RemoteSource
+  const { token, user, password, prefix, tls, insecure, ticket } = source.config
   const filled = await fill(
     { token, user, password, prefix, tls, ticket },
     context.resolve,

@@ -1,10 +1,10 @@
-import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
+import type { RemoteSource } from "../../config/kinds/remote.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
-import type { OpenSource, SourceContext } from "../model.ts"
+import type { OpenedSource, OpenSource, SourceContext } from "../model.ts"
 import { BrokerLink, createBrokerTransport } from "./broker-link.ts"
 import { Mirror } from "./mirror.ts"
 import { openPeer } from "./peer.ts"
@@ -21,7 +21,7 @@ const CONNECT_GRACE_MS = 1000
  * calls fail with "unavailable" rather than "not found".
  */
 export async function openBroker(
-  source: ResolvedSource,
+  source: OpenedSource<RemoteSource>,
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {
@@ -30,7 +30,7 @@ export async function openBroker(
   const { transport, shown } = broker
   const link = new BrokerLink(source.name, transport, broker.identity)
   const mirror = new Mirror(context.originId, { clock, ms: LINGER_MS })
-  const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
+  const noWorker = noWorkerAt(shown, source.config.prefix)
   const peer = await openPeer(link, mirror, context, {
     async wait(attached) {
       await unlessUnreachable(attached, transport, shown, clock)
