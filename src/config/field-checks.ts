@@ -4,7 +4,7 @@ import { mismatch, type OptionRule, type OptionsSchema } from "../internal/optio
 import { nearest } from "../internal/suggest.ts"
 import { isRecord } from "../internal/guards.ts"
 import { type JsonSchema } from "../schema/json.ts"
-import { parseReferences } from "./references.ts"
+import { parseReferences } from "../internal/references.ts"
 
 export type Keys = readonly string[]
 

@@ -3,6 +3,7 @@
 import type { CallHeaders } from "../../core/call-headers.ts"
 import { isRecord, isText } from "../../internal/guards.ts"
 import { redactText } from "../../internal/redact.ts"
+import { parseReferences } from "../../internal/references.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
 import { ALIASES, MCP_FIELDS, toPlainEntry } from "../../sources/mcp/config-fields.ts"
@@ -20,7 +21,6 @@ import {
   unknownKindMessage,
 } from "../field-checks.ts"
 import { address, isAddress, nameOfAddress, nameOfPath, placeOf, toNamespace } from "../names.ts"
-import { parseReferences } from "../references.ts"
 import { headers } from "../secret-shapes.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 

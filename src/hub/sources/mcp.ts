@@ -4,7 +4,7 @@ import { splitCommandLine } from "../../config/command-line.ts"
 import type { MCPSource } from "../../config/kinds/mcp.ts"
 import { CallError } from "../../core/errors.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
-import { readEntry } from "../../sources/mcp/config-entry.ts"
+import { readEntry, withDollars } from "../../sources/mcp/config-entry.ts"
 import type { MCPClientWrapper, MCPOperation } from "../../sources/mcp/client/client.ts"
 import { fixedHeaders, joinHeaders } from "../../core/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
@@ -90,7 +90,7 @@ async function readMCPEntry(
   const texts = Object.fromEntries(
     Object.entries(entry).filter(([key]) => !Object.hasOwn(objects, key)),
   )
-  const filled = await fill(texts, (text) => resolve(ours(text)), name)
+  const filled = await fill(texts, (text) => resolve(withDollars(text)), name)
   const fields = await readEntry(name, filled, {
     // All references have been resolved: a secret with `${` in it stays as it is.
     fill: (text) => text,
@@ -98,11 +98,6 @@ async function readMCPEntry(
     warn: (message) => logger.warn(message),
   })
   return { ...fields, ...objects }
-}
-
-/** Converts opencode's `{env:NAME}` to our `${env:NAME}`. */
-function ours(text: string): string {
-  return text.replaceAll(/(?<!\$)\{env:(\w+)\}/g, (_, word: string) => `\${env:${word}}`)
 }
 
 class MCPOpenSource implements OpenSource {
