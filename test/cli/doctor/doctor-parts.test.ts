@@ -187,8 +187,8 @@ test("credentials are found in lists and in defaults of others, and not in funct
     list: ["${file:./a}"],
     call: () => "${env:NO}",
   }
-  const source = { name: "api", disabled: false, config }
-  const resolved = { sources: [source], server: {}, baseDir: "/" } as unknown as ResolvedConfig
+  const api = { name: "api", disabled: false, config }
+  const resolved = { sources: [api], server: {}, baseDir: "/" } as unknown as ResolvedConfig
   expect(await checkCredentials(resolved, {})).toEqual([
     { kind: "env", name: "KEY", places: ["sources.api.headers.X-Key"], state: "there" },
     { kind: "env", name: "OTHER", places: ["sources.api.headers.X-Key"], state: "missing" },
