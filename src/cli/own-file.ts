@@ -1,6 +1,7 @@
 import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, basename, join } from "node:path"
 import { randomUUID } from "node:crypto"
+import { reasonOf } from "../internal/message-text.ts"
 import { UsageError } from "./model.ts"
 
 /** Reads a file that a command wrote before; `undefined` when it does not exist. Refuses files with other content. */
@@ -39,8 +40,7 @@ export async function writeWhole(path: string, shown: string, text: string): Pro
 }
 
 function unusable(what: "read" | "write", shown: string, cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new Error(`Could not ${what} "${shown}": ${reason}`, { cause })
+  return new Error(`Could not ${what} "${shown}": ${reasonOf(cause)}`, { cause })
 }
 
 /**

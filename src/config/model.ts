@@ -5,7 +5,7 @@ import type { PolicyRule } from "../core/resilience.ts"
 import type { Identity, NormalizeMode, OutputMode, Visibility } from "../core/types.ts"
 import type { ConfigFault } from "./error.ts"
 import type { SourceConfig, SourceKind } from "./kinds/index.ts"
-import type { AccessRule } from "./kinds/kind.ts"
+import type { AccessRule, CommonSource } from "./kinds/kind.ts"
 
 /** An API key: its hash (printed by `operations hash-key`, or a reference to it) and the caller's identity. */
 export type ApiKeyConfig =
@@ -118,7 +118,7 @@ export interface OperationsConfig {
 }
 
 /** A source with its defaults filled in. */
-export interface ResolvedSource {
+export interface ResolvedSource<TSource extends CommonSource = SourceConfig> {
   readonly name: string
   readonly kind: SourceKind
   readonly namespace: string
@@ -129,7 +129,7 @@ export interface ResolvedSource {
   readonly access: readonly AccessRule[]
   readonly disabled: boolean
   /** The source as written, with unresolved references. */
-  readonly config: SourceConfig
+  readonly config: TSource
 }
 
 /** A valid configuration with its defaults filled in; the input of `createHub`. */

@@ -1,6 +1,7 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
+import { cutText } from "../internal/message-text.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
 import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/sse.ts"
@@ -262,18 +263,11 @@ function summaryOf(id: string, spec: OperationSpec, source: string | undefined):
     name,
     type,
     title,
-    description: beginningOf(description),
+    description: cutText(description, MAX_DESCRIPTION),
     tags,
     deprecated,
     source,
     request: request && `${request.method} ${request.path}`,
     isProtected: requirementOf(spec.accessControl) === undefined ? undefined : true,
   }
-}
-
-function beginningOf(text: string): string {
-  // Half of a surrogate pair at the end is removed.
-  return text.length <= MAX_DESCRIPTION
-    ? text
-    : `${text.slice(0, MAX_DESCRIPTION - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
 }

@@ -140,7 +140,7 @@ export interface OpenSource {
 /** One kind of source in a hub. */
 export interface HubSource<TSource extends CommonSource = CommonSource> {
   /** Opens a source; rejects with an error whose message says what to do. */
-  open(source: OpenedSource<TSource>, context: SourceContext): Promise<OpenSource>
+  open(source: ResolvedSource<TSource>, context: SourceContext): Promise<OpenSource>
   /** Calls use a connection: it is closed when they have finished. */
   readonly isConnected?: boolean | undefined
   /** Only calls show that a lost one is back. */
@@ -149,14 +149,6 @@ export interface HubSource<TSource extends CommonSource = CommonSource> {
   isRequired?(source: TSource): boolean
   /** Its server gets a credential or an identity of the caller, instead of the hub's own. */
   isForCaller?(source: TSource): boolean
-}
-
-/** A source to open. */
-export interface OpenedSource<TSource extends CommonSource = CommonSource> extends Pick<
-  ResolvedSource,
-  "name" | "namespace"
-> {
-  readonly config: TSource
 }
 
 export interface HubOptions {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest"
 import type { MCPSource } from "../../src/config.ts"
 import type { OpenSource, SourceContext } from "../../src/hub/model.ts"
-import { mcp } from "../../src/hub/sources/mcp.ts"
+import { mcp as mcpSource } from "../../src/hub/sources/mcp.ts"
 import { silentLogger } from "../../src/internal/logger.ts"
 import { sourceOf } from "./plain.ts"
 
@@ -64,7 +64,7 @@ async function open(
   more: Partial<SourceContext> = {},
 ): Promise<{ source: OpenSource; timers: Timers; config: unknown; health: unknown[] }> {
   const timers = new Timers()
-  const source = await mcp.open(
+  const source = await mcpSource.open(
     { ...sourceOf("tools", given), config: given },
     {
       baseDir: "/base",

@@ -4,8 +4,8 @@
  * Most read a run of characters from any place (`/\\s+/`), which the proof counts as quadratic, although each match ends the run.
  */
 export const UNPROVEN: readonly string[] = [
-  "cli/edit/add-to-yaml.ts /:\\s*(?:\\{\\s*\\}|null|~)/",
-  "cli/edit/add-to-yaml.ts /:\\s*(?:\\{\\s*\\}|null|~)?\\s*(?:#.*)?$/",
+  "cli/edit/add-source.ts /:\\s*(?:\\{\\s*\\}|null|~)/",
+  "cli/edit/add-source.ts /:\\s*(?:\\{\\s*\\}|null|~)?\\s*(?:#.*)?$/",
   "cli/init/discover.ts /[._-]+/",
   "cli/init/discover.ts /\\.[^.]+$/",
   "cli/init/discover.ts /^(?:.*[._-])?(?:openapi|swagger)(?:[._-].*)?\\.(?:ya?ml|json)$/",
@@ -16,12 +16,12 @@ export const UNPROVEN: readonly string[] = [
   'cli/result/show.ts /("(?:[^"\\\\]|\\\\.)*")(\\s*:)?|\\b(?:true|false|null)\\b|-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?/',
   'cli/sources/openapi.ts /^\\uFEFF?(?:\\s|---|#[^\\n]*\\n|\\{)*"?(?:openapi|swagger)"?\\s*:/',
   "cli/target/hub-address.ts /\\/+$/",
+  "cli/target/local.ts /([?&])([^=&#]+)=[^&#]*/",
   "cli/target/lookup.ts /[^\\p{L}\\p{N}]+/",
-  "cli/target/prepared.ts /([?&])([^=&#]+)=[^&#]*/",
   "cli/target/title.ts /[^a-z\\d]+/",
   "cli/trust/consequences.ts /\\$\\{[^{}]*\\}/",
-  "cli/width.ts /\\u001B\\[\\d*m/",
   "cli/wrap.ts /[ \\t]+|[\\u2E80-\\u9FFF\\uAC00-\\uD7A3\\uF900-\\uFAFF\\uFF00-\\uFF60][\\u3001\\u3002\\u300D\\u300F\\uFF01\\uFF09\\uFF0C\\uFF1A\\uFF1F]*|[^ \\t\\u2E80-\\u9FFF\\uAC00-\\uD7A3\\uF900-\\uFAFF\\uFF00-\\uFF60]+/",
+  "cli/wrap.ts /\\u001B\\[\\d*m/",
   "cli/wrap.ts /^ +\\S.*?\\S {3,}(?=\\S)/",
   "config/kinds/mcp.ts /(?<=.)@.*$/",
   "config/kinds/mcp.ts /\\s+/",

@@ -1,5 +1,6 @@
 import type { CallEvent } from "../../core/events.ts"
 import type { RemoteSource } from "../../config/kinds/remote.ts"
+import type { ResolvedSource } from "../../config/model.ts"
 import { changedError } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -10,7 +11,7 @@ import type { Identity } from "../../core/types.ts"
 import { fill } from "../resolve-references.ts"
 import { anonymousContext } from "./caller-links.ts"
 import { WatchedTransport } from "./peer.ts"
-import type { OpenedSource, SourceContext } from "../model.ts"
+import type { SourceContext } from "../model.ts"
 
 /** A transport to a broker, and how it is described. */
 export interface BrokerTransport {
@@ -23,7 +24,7 @@ export interface BrokerTransport {
 
 /** Creates the transport of a source. It connects on first use. */
 export async function createBrokerTransport(
-  source: OpenedSource<RemoteSource>,
+  source: ResolvedSource<RemoteSource>,
   place: string,
   context: SourceContext,
 ): Promise<BrokerTransport> {

@@ -1,10 +1,11 @@
 import type { RemoteSource } from "../../config/kinds/remote.ts"
+import type { ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
-import type { OpenedSource, OpenSource, SourceContext } from "../model.ts"
+import type { OpenSource, SourceContext } from "../model.ts"
 import { BrokerLink, createBrokerTransport } from "./broker-link.ts"
 import { Mirror } from "./mirror.ts"
 import { openPeer } from "./peer.ts"
@@ -21,7 +22,7 @@ const CONNECT_GRACE_MS = 1000
  * calls fail with "unavailable" rather than "not found".
  */
 export async function openBroker(
-  source: OpenedSource<RemoteSource>,
+  source: ResolvedSource<RemoteSource>,
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {

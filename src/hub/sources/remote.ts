@@ -1,9 +1,10 @@
 import { isBroker, type RemoteSource } from "../../config/kinds/remote.ts"
+import type { ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import { fill } from "../resolve-references.ts"
-import type { HubSource, OpenedSource, OpenSource, SourceContext } from "../model.ts"
+import type { HubSource, OpenSource, SourceContext } from "../model.ts"
 import { openBroker } from "./broker.ts"
 import type { CallLink } from "../../protocol/pending/request-map.ts"
 import type { CredentialContext } from "../../core/types.ts"
@@ -33,7 +34,7 @@ export const remote: HubSource<RemoteSource> = {
 
 /** Opens another hub. Its connection is restored automatically, and then its operations are listed again. */
 async function openHub(
-  { name, config }: OpenedSource<RemoteSource>,
+  { name, config }: ResolvedSource<RemoteSource>,
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {
