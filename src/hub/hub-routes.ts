@@ -241,7 +241,7 @@ export interface OperationSummary extends Pick<
 const MAX_DESCRIPTION = 300
 
 /** Lists every operation that a caller may call, by id, for search-as-you-type. */
-export function summariesFor(
+function summariesFor(
   context: HTTPContext,
   caller: HTTPCaller,
   sourceOf: (id: string) => string | undefined,

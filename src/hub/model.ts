@@ -111,7 +111,6 @@ export interface SourceContext {
   readonly isAgain: boolean
   /** The hub reopens the source when it is lost. */
   readonly retries: boolean
-  readonly env: Readonly<Record<string, string | undefined>>
   /** Resolves `${…}` in a text; rejects with a `CallError` that names what is missing. */
   readonly resolve: (text: string) => Promise<string>
   /** Receives what the server of the source logs. */

@@ -31,7 +31,7 @@ import { deferred } from "../internal/wait.ts"
 /** What a source needs from its hub. */
 export interface RunnerHost extends Pick<
   SourceContext,
-  "logger" | "clock" | "env" | "retries" | "baseDir" | "resolve"
+  "logger" | "clock" | "retries" | "baseDir" | "resolve"
 > {
   readonly ownership: SourceOwnership
   readonly mask: (text: string) => string
@@ -209,8 +209,8 @@ export class SourceRunner {
   }
 
   async #open(signal: AbortSignal): Promise<OpenSource> {
-    const { baseDir, logger, clock, env, retries, resolve, logReaders, mask } = this.#host
-    const { originId } = this.#host.ownership
+    const { logReaders, mask, ownership } = this.#host
+    const { originId } = ownership
     const isAgain = this.#live !== undefined || this.#attempts > 0
     const source = this.name
     const ownLog: MCPLogReader = {
@@ -222,11 +222,8 @@ export class SourceRunner {
         logReaders.notify({ source, ...line, ...from, text: mask(line.text) })
       },
     }
-    const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain, originId }
-    return await HUB_SOURCES[this.#definition.kind].open(this.#definition, {
-      ...context,
-      log: ownLog,
-    })
+    const context = { ...this.#host, signal, isAgain, originId, log: ownLog }
+    return await HUB_SOURCES[this.#definition.kind].open(this.#definition, context)
   }
 
   #shape(source: OpenSource, openedAs: string): Live {

@@ -74,7 +74,6 @@ async function open(
       isAgain: false,
       originId: "hub",
       retries: true,
-      env: {},
       resolve: (text) => Promise.resolve(text),
       ...more,
     },

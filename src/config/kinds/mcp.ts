@@ -42,49 +42,29 @@ const STRING: JsonSchema = { type: "string" }
 const BOOLEAN: JsonSchema = { type: "boolean" }
 const WORD: JsonSchema = { type: ["string", "number", "boolean"] }
 const WORDS: JsonSchema = { type: "object", additionalProperties: WORD }
-
-interface EntryField {
-  readonly schema: JsonSchema
-  readonly isValid: (value: unknown) => boolean
-  readonly message: string
-  /** In commands, `${…}` may be meant for another program. */
-  readonly refers?: boolean
-}
+const OBJECT = "must be an object with strings."
 
 /** Fields that are checked here; the others are checked when the server is connected. */
-const CHECKED: Readonly<Record<string, EntryField>> = {
-  command: {
-    schema: { anyOf: [STRING, { type: "array", items: STRING }] },
-    isValid: (value) => isText(value) || (isList(value) && value.length > 0),
-    message: "must name a program.",
-  },
-  args: {
-    schema: { type: "array", items: WORD },
-    isValid: isList,
-    message: `must be a list of strings, such as ["a"].`,
-  },
-  env: {
-    schema: WORDS,
-    isValid: isTexts,
-    message: "must be an object with strings.",
-    refers: true,
-  },
-  headers: {
-    schema: WORDS,
-    isValid: (value) => isTexts(value) || typeof value === "function",
-    message: "must be an object with strings.",
-    refers: true,
-  },
-  url: {
-    schema: STRING,
-    isValid: (value) => isText(value) || value instanceof URL,
-    message: "must be an address.",
-  },
-  cwd: { schema: STRING, isValid: isText, message: "must be a folder." },
-  envFile: { schema: STRING, isValid: isText, message: "must be a file." },
-  disabled: { schema: BOOLEAN, isValid: isBoolean, message: "must be true or false." },
-  enabled: { schema: BOOLEAN, isValid: isBoolean, message: "must be true or false." },
+const CHECKED: Readonly<
+  Record<string, [schema: JsonSchema, isValid: (value: unknown) => boolean, message: string]>
+> = {
+  command: [
+    { anyOf: [STRING, { type: "array", items: STRING }] },
+    (value) => isText(value) || (isList(value) && value.length > 0),
+    "must name a program.",
+  ],
+  args: [{ type: "array", items: WORD }, isList, `must be a list of strings, such as ["a"].`],
+  env: [WORDS, isTexts, OBJECT],
+  headers: [WORDS, (value) => isTexts(value) || typeof value === "function", OBJECT],
+  url: [STRING, (value) => isText(value) || value instanceof URL, "must be an address."],
+  cwd: [STRING, isText, "must be a folder."],
+  envFile: [STRING, isText, "must be a file."],
+  disabled: [BOOLEAN, isBoolean, "must be true or false."],
+  enabled: [BOOLEAN, isBoolean, "must be true or false."],
 }
+
+/** In commands, `${…}` may be meant for another program. */
+const REFERRING: ReadonlySet<string> = new Set(["env", "headers"])
 
 const KNOWN = [...Object.keys(MCP_FIELDS), ...Object.keys(ALIASES), "enabled", "envFile"]
 
@@ -94,7 +74,7 @@ export const mcpEntry: Shape = {
     type: "object",
     description: "An MCP server: a command to start, or an address.",
     properties: {
-      ...Object.fromEntries(Object.entries(CHECKED).map(([name, { schema }]) => [name, schema])),
+      ...Object.fromEntries(Object.entries(CHECKED).map(([name, [schema]]) => [name, schema])),
       type: { enum: ["stdio", "http", "sse", "local", "remote", "streamable-http"] },
     },
     anyOf: ["command", "url", "serverUrl", "httpUrl"].map((name) => ({ required: [name] })),
@@ -107,11 +87,11 @@ export const mcpEntry: Shape = {
     // Editors have fields of their own: only names that look like a misspelling of ours are mistakes.
     checkNames(value, keys, report, KNOWN, { open: true })
     checkTransport(value, keys, report)
-    for (const [name, { isValid, message, refers }] of Object.entries(CHECKED)) {
+    for (const [name, [, isValid, message]] of Object.entries(CHECKED)) {
       const own = ownName(value, name)
       if (own === undefined) continue
       if (!isValid(value[own])) report.error([...keys, own], message)
-      if (refers === true) checkReferences(value[own], [...keys, own], report)
+      if (REFERRING.has(name)) checkReferences(value[own], [...keys, own], report)
     }
   },
 }
