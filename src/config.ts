@@ -7,20 +7,18 @@ export type { ConfigFault } from "./config/error.ts"
 export { configSchema } from "./config/config-shapes.ts"
 export { resolveConfig } from "./config/resolve.ts"
 export type { ResolveConfigOptions } from "./config/resolve.ts"
+export type { SourceConfig, SourceKind } from "./config/kinds/index.ts"
+export type { AccessRule, CommonSource } from "./config/kinds/kind.ts"
+export type { MCPSource } from "./config/kinds/mcp.ts"
+export type { OpenAPISource } from "./config/kinds/openapi.ts"
+export type { RemoteSource } from "./config/kinds/remote.ts"
+export type { ScanSource } from "./config/kinds/scan.ts"
 export type {
-  AccessRule,
   ApiKeyConfig,
-  CommonSource,
-  MCPSource,
-  OpenAPISource,
   OperationsConfig,
   RecordConfig,
   RegistryConfig,
-  RemoteSource,
   ResolvedConfig,
   ResolvedSource,
-  ScanSource,
   ServerConfig,
-  SourceConfig,
-  SourceKind,
 } from "./config/model.ts"

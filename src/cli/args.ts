@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util"
+import { addToList } from "../internal/lists.ts"
 import { nearest } from "../internal/suggest.ts"
 import { UsageError, type CommandArgs, type OptionSpecs } from "./model.ts"
 
@@ -21,10 +22,7 @@ export function readArgs(argv: readonly string[], options: OptionSpecs): Command
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value)
     if (token.kind !== "option") continue
-    const value = valueOf(token, options)
-    const earlier = values.get(token.name)
-    if (earlier === undefined) values.set(token.name, [value])
-    else earlier.push(value)
+    addToList(values, token.name, valueOf(token, options))
   }
   const text = (name: string): string | undefined => values.get(name)?.at(-1)
   return {

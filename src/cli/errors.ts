@@ -2,6 +2,7 @@ import { ERROR_CODES, isCallError, type ErrorCode } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "./model.ts"
 import { printError, jsonText, escapeForTerminal, shellWord, styled } from "./output.ts"
+import { SOURCE_NAMES } from "./shared-options.ts"
 import { unbroken } from "./wrap.ts"
 
 /** The exit code of an error: 1 the operation failed, 2 the command was wrong. */
@@ -66,7 +67,7 @@ function cureOf(
 
 /** The source options of the command line, without possible secrets. */
 function sourceWords(args: CommandArgs | undefined): readonly string[] {
-  const names = ["config", "hub", "openapi", "mcp", "scan", "remote", "source"]
+  const names = ["config", "hub", ...SOURCE_NAMES, "source"]
   return names.flatMap((name) =>
     (args?.texts(name) ?? []).flatMap((value) => [
       `--${name}`,

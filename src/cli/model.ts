@@ -1,5 +1,6 @@
 // Types of commands. They get everything as arguments, so that a test can call them like any function.
 
+import type { CommonSource } from "../config/kinds/kind.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { AppliedPolicy } from "../core/policy-state.ts"
 import type {
@@ -59,6 +60,37 @@ export interface CommandArgs {
   flag(name: string): boolean
   /** A whole number from 0 up; throws a `UsageError` otherwise. */
   count(name: string): number | undefined
+}
+
+/** One kind of source on the command line. */
+export interface CommandSource<TSource extends CommonSource = CommonSource> {
+  /** The option that defines one; it has the name of the kind. */
+  readonly option: Omit<OptionSpec, "type" | "multiple" | "short">
+  /** Other options, for a command line with one such source. */
+  readonly ownOptions?: OptionSpecs | undefined
+  /** What an address of this kind leads to: `a document`. */
+  readonly atAddress?: string | undefined
+  /** The source that a value of the option defines. */
+  sourceOf(
+    text: string,
+    headers: Readonly<Record<string, string>> | undefined,
+    args: CommandArgs,
+    io: CommandIO,
+  ): Promise<TSource>
+  /** Whether an argument without an option defines one. */
+  recognises(argument: SourceArgument): boolean
+  /** What opening it does; `secrets` says what is sent to it. */
+  consequence(source: TSource, secrets: string): string
+  /** The optional packages that it needs. */
+  packages?(source: TSource): readonly string[]
+}
+
+/** An argument that is a source, of whatever kind. */
+export interface SourceArgument {
+  readonly text: string
+  readonly at: "address" | "folder" | "file" | "command"
+  /** Of a file. */
+  readonly content?: string | undefined
 }
 
 /** A command, as its module defines it. */

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs"
 import { dirname, join, sep } from "node:path"
-import type { ResolvedConfig, ResolvedSource, SourceConfig } from "../config/model.ts"
+import type { ResolvedConfig, ResolvedSource } from "../config/model.ts"
 import { packageFolder } from "../hub/package-folder.ts"
 import type { CommandIO } from "./model.ts"
+import { COMMAND_SOURCES } from "./sources/index.ts"
 import { unbroken } from "./wrap.ts"
 
 /** An optional package that a configuration needs. */
@@ -14,17 +15,16 @@ export interface NeededPackage {
   readonly isOptional: boolean
 }
 
-const MCP_CLIENT = "@modelcontextprotocol/client"
 const MCP_SERVER = "@modelcontextprotocol/server"
 
 /** The optional packages that sources need, installed or not. */
 export function packagesOfSources(
-  sources: readonly Pick<ResolvedSource, "name" | "config" | "disabled">[],
+  sources: readonly Pick<ResolvedSource, "name" | "kind" | "config" | "disabled">[],
 ): NeededPackage[] {
   const users = new Map<string, string[]>()
-  for (const { name, config, disabled } of sources) {
+  for (const { name, kind, config, disabled } of sources) {
     if (disabled) continue
-    for (const one of packagesOf(config)) {
+    for (const one of COMMAND_SOURCES[kind].packages?.(config) ?? []) {
       users.set(one, [...(users.get(one) ?? []), `Source "${name}"`])
     }
   }
@@ -97,16 +97,6 @@ export function missingLines(missing: readonly NeededPackage[], io: CommandIO): 
   const names = missing.map(({ name }) => name)
   const command = unbroken(installCommand(names, io))
   return [...lines, `Install ${names.length === 1 ? "it" : "them"}: ${command}`]
-}
-
-function packagesOf(source: SourceConfig): readonly string[] {
-  if ("mcp" in source) return [MCP_CLIENT]
-  if (!("remote" in source)) return []
-  const tickets = source.ticket === undefined ? [] : ["jose"]
-  if (/^(?:nats|tls):/i.test(source.remote)) return ["@nats-io/transport-node", ...tickets]
-  if (/^rediss?:/i.test(source.remote)) return ["ioredis", ...tickets]
-  const hasOwn = "WebSocket" in globalThis && source.headers === undefined
-  return hasOwn ? [] : ["ws"]
 }
 
 function nodeModulesAbove(folder: string): string[] {

@@ -1,4 +1,14 @@
+import type { SourceKind } from "../config/kinds/index.ts"
 import type { OptionSpec, OptionSpecs } from "./model.ts"
+import { COMMAND_SOURCES } from "./sources/index.ts"
+
+/** The options that define sources: one for each kind. */
+export const SOURCE_NAMES = Object.keys(COMMAND_SOURCES) as readonly SourceKind[]
+
+function optionsOf(kind: SourceKind): OptionSpecs {
+  const { option, ownOptions } = COMMAND_SOURCES[kind]
+  return { [kind]: { ...option, type: "string", multiple: true }, ...ownOptions }
+}
 
 /** Options of every command. */
 export const commonOptions: OptionSpecs = {
@@ -36,42 +46,12 @@ export const sourceOptions: OptionSpecs = {
     type: "boolean",
     description: "Send the token, or headers of --remote, to another machine over plain http",
   },
-  openapi: {
-    type: "string",
-    multiple: true,
-    value: "file|url",
-    description: "Operations of an OpenAPI document, without a configuration",
-    complete: "file",
-  },
-  "base-url": {
-    type: "string",
-    value: "url",
-    description: "Where requests of --openapi go; default: what the document says",
-  },
+  ...Object.assign({}, ...SOURCE_NAMES.map(optionsOf)),
   header: {
     type: "string",
     multiple: true,
     value: '"name: value"',
     description: "Sent with requests of --openapi, --mcp and --remote; may say ${env:NAME}",
-  },
-  mcp: {
-    type: "string",
-    multiple: true,
-    value: '"command"|url',
-    description: "Tools of an MCP server, without a configuration",
-  },
-  scan: {
-    type: "string",
-    multiple: true,
-    value: "folder",
-    description: "Operations of a folder of modules, without a configuration",
-    complete: "directory",
-  },
-  remote: {
-    type: "string",
-    multiple: true,
-    value: "url",
-    description: "Operations of another hub, or of workers behind nats:// or redis://",
   },
   source: {
     type: "string",

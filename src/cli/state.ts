@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { CommandIO } from "./model.ts"
-import { replaceFile } from "./replace-file.ts"
+import { replaceFile } from "./own-file.ts"
 
 type Env = CommandIO["env"]
 

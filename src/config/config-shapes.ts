@@ -1,9 +1,8 @@
 // The sections of a configuration other than its sources.
 
-import { isRecord } from "../internal/guards.ts"
-import { mcpEntry } from "./mcp-shape.ts"
 import { describe, field, fields, listOf, recordOf, type Shape, text } from "./field-checks.ts"
-import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
+import { mcpEntry } from "./kinds/mcp.ts"
+import { SOURCE_SHAPES } from "./source-shapes.ts"
 import { OPENAPI_OPTIONS } from "../sources/openapi/options.ts"
 import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
@@ -17,48 +16,51 @@ const scopes = listOf("The caller's scopes.", text("A scope."))
 const required = (description: string, refers = true): Shape =>
   field({ required: "text" }, description, { refers })
 
-const keyFields = fields("An API key of a caller: its hash, never the key itself.", {
-  hash: field(
-    { required: "text" },
-    "The hash that `operations hash-key` prints, or a reference to it.",
-    {
-      refers: true,
-      refuse: (value) =>
-        HASH.test(value)
-          ? undefined
-          : `must be the hash of the key, 64 hexadecimal digits: what "operations hash-key" prints. Do not write the key itself into a file.`,
-    },
-  ),
-  identity: fields("The caller.", {
-    id: required("The caller's id.", false),
-    scopes: { ...scopes, isRequired: true },
-    resources: recordOf(
-      "Actions by resource, such as project:42.",
-      listOf("Actions.", text("An action.")),
+const keyFields = fields(
+  "An API key of a caller: its hash, never the key itself.",
+  {
+    hash: field(
+      { required: "text" },
+      "The hash that `operations hash-key` prints, or a reference to it.",
+      {
+        refers: true,
+        refuse: (value) =>
+          HASH.test(value)
+            ? undefined
+            : `must be the hash of the key, 64 hexadecimal digits: what "operations hash-key" prints. Do not write the key itself into a file.`,
+      },
     ),
-  }),
-  id: text("The caller's id; short for identity.id."),
-  scopes,
-})
+    identity: fields("The caller.", {
+      id: required("The caller's id.", false),
+      scopes: { ...scopes, isRequired: true },
+      resources: recordOf(
+        "Actions by resource, such as project:42.",
+        listOf("Actions.", text("An action.")),
+      ),
+    }),
+    id: text("The caller's id; short for identity.id."),
+    scopes,
+  },
+  {
+    check({ identity, id, scopes: own }, keys, report) {
+      if (identity !== undefined && (id !== undefined || own !== undefined)) {
+        report.error(keys, `has "identity" and also "id" or "scopes", which are short for it.`)
+      } else if (identity === undefined && id === undefined) {
+        report.error(keys, `needs "identity": { id, scopes }, or "id" in short.`)
+      }
+    },
+  },
+)
 
 /** Either an identity, or its id and scopes in short. */
 const apiKey: Shape = {
+  ...keyFields,
   schema: {
     ...keyFields.schema,
     oneOf: [
       { required: ["identity"], properties: { id: false, scopes: false } },
       { required: ["id"], properties: { identity: false } },
     ],
-  },
-  check(value, keys, report) {
-    keyFields.check(value, keys, report)
-    if (!isRecord(value)) return
-    const isShort = value["id"] !== undefined || value["scopes"] !== undefined
-    if (value["identity"] !== undefined && isShort) {
-      report.error(keys, `has "identity" and also "id" or "scopes", which are short for it.`)
-    } else if (value["identity"] === undefined && value["id"] === undefined) {
-      report.error(keys, `needs "identity": { id, scopes }, or "id" in short.`)
-    }
   },
 }
 
@@ -183,7 +185,7 @@ export const middlewareShape: Shape = field(
   "What runs around the calls of all sources: modules with a middleware as their default export.",
 )
 
-const anySource = { anyOf: SOURCE_KINDS.map((kind) => SOURCE_SHAPES[kind].schema) }
+const anySource = { anyOf: Array.from(SOURCE_SHAPES.values(), ({ schema }) => schema) }
 
 /** The JSON Schema of a configuration, for editors. */
 export const configSchema: Readonly<Record<string, unknown>> = {

@@ -4,7 +4,7 @@ import { mismatch, type OptionRule, type OptionsSchema } from "../internal/optio
 import { nearest } from "../internal/suggest.ts"
 import { isRecord } from "../internal/guards.ts"
 import { type JsonSchema } from "../schema/json.ts"
-import { parseReferences } from "./references.ts"
+import { parseReferences } from "../internal/references.ts"
 
 export type Keys = readonly string[]
 
@@ -194,6 +194,10 @@ export interface FieldsOptions {
   readonly open?: boolean | undefined
   /** Messages for unknown names that users often try. */
   readonly hints?: Readonly<Record<string, string>> | undefined
+  /** Reports fields that do not go together. */
+  readonly check?:
+    | ((value: Readonly<Record<string, unknown>>, keys: Keys, report: IssueReporter) => void)
+    | undefined
 }
 
 /** An object with a fixed set of fields. `null`, which is an empty entry in YAML, counts as missing. */
@@ -225,6 +229,7 @@ export function fields(
         if (isGiven(value, name)) shape.check(value[name], [...keys, name], report)
         else if (shape.isRequired === true) report.error(keys, `needs "${name}".`)
       }
+      options.check?.(value, keys, report)
     },
   }
 }

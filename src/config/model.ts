@@ -1,137 +1,11 @@
 // The types of `operations.config.ts`, and of the resolved configuration.
 
-import type { MCPClientConfig } from "../sources/mcp/config.ts"
-import type { CallHeaders } from "../core/call-headers.ts"
-import type { Secret } from "../sources/openapi/config.ts"
-import type { OpenAPIUrlConfig } from "../sources/openapi/options.ts"
-import type { ConfigFault } from "./error.ts"
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
-import type { PolicyRule, Resilience } from "../core/resilience.ts"
-import type {
-  AccessControl,
-  Identity,
-  NormalizeMode,
-  OutputMode,
-  Visibility,
-} from "../core/types.ts"
-
-/** Who may call which operations of a source; the first matching rule applies. */
-export interface AccessRule extends AccessControl {
-  /** Ids or names, `*` for any part: `"issues.*"`; default: every operation of the source. */
-  readonly match?: string | readonly string[] | undefined
-}
-
-/** Options that every kind of source has. */
-export interface CommonSource {
-  /** The prefix of its operation ids; default: the source's name. */
-  readonly namespace?: string | undefined
-  /** Only these operations, by name or id; `*` stands for any part. */
-  readonly include?: string | readonly string[] | undefined
-  readonly exclude?: string | readonly string[] | undefined
-  /** New operation names by old name. */
-  readonly rename?: Readonly<Record<string, string>> | undefined
-  /** `internal` operations can be called by other operations only and are never served. */
-  readonly visibility?: Visibility | undefined
-  readonly access?: AccessRule | readonly AccessRule[] | undefined
-  /** What happens when its calls fail, are slow or are made too often; `"standard"` for usual limits. */
-  readonly resilience?: Resilience | "standard" | undefined
-  /** While it is missing, `/readyz` reports the hub as not ready; default: `true` for brokers only. */
-  readonly required?: boolean | undefined
-  readonly disabled?: boolean | undefined
-}
-
-/** A folder of TypeScript or JavaScript modules. */
-export interface ScanSource extends CommonSource {
-  /** Relative to the config file. */
-  readonly scan: string
-}
-
-/** Options that the hub sets, and those that a file cannot hold. */
-type HubOptions =
-  | "namespace"
-  | "servers"
-  | "filter"
-  | "fetch"
-  | "signal"
-  | "documentUrl"
-  | "allowedReferences"
-
-/** An API that an OpenAPI document describes. Its texts may contain references: `"Bearer ${env:TOKEN}"`. */
-export interface OpenAPISource extends CommonSource, Omit<OpenAPIUrlConfig, HubOptions> {
-  /** A file, relative to the config, or an http(s) address. */
-  readonly openapi: string
-  /** Where requests go; default: the servers that the document names. */
-  readonly baseUrl?: string | undefined
-}
-
-/** The tools of an MCP server. */
-export interface MCPSource extends CommonSource {
-  /** A command line, an http(s) address, or an entry in the format of editors. */
-  readonly mcp: string | MCPClientConfig
-  /** Sent with each request to an HTTP server; values may contain references. Functions receive the caller. */
-  readonly headers?: CallHeaders | undefined
-  /** Environment variables of the server's process; values may contain references. */
-  readonly env?: Readonly<Record<string, string>> | undefined
-  /** Refuse a server on a private address, including public names that resolve to one. */
-  readonly blockPrivate?: boolean | undefined
-}
-
-/** The operations of another hub, or of the workers behind a broker. */
-export interface RemoteSource extends CommonSource {
-  /**
-   * The address of a hub: `https://tools.example.com`, or its WebSocket, `wss://…/ws`.
-   *
-   * The address of a broker: `nats://…` or `tls://…` (separate the servers of a cluster by commas), `redis://…`
-   * or `rediss://…`.
-   */
-  readonly remote: string
-  /**
-   * A token or API key, by reference: `"${env:TOKEN}"`. NATS accepts tokens, too. A function receives
-   * the caller: callers with their own tokens get their own connections to the hub.
-   */
-  readonly token?: Secret | undefined
-  /** Sent when a connection to a hub is opened. Functions receive the caller, like that of `token`. */
-  readonly headers?: CallHeaders | undefined
-  /** For a broker: the name under which the hub calls; with a `password`, also its login. */
-  readonly user?: string | undefined
-  readonly password?: string | undefined
-  /** The prefix of the workers' subjects or channels; default: "operations". */
-  readonly prefix?: string | undefined
-  /** The CA for the broker's certificate, and the hub's own certificate: PEM texts, by reference. */
-  readonly tls?:
-    | {
-        readonly ca?: string | undefined
-        readonly cert?: string | undefined
-        readonly key?: string | undefined
-      }
-    | undefined
-  /**
-   * Allow a broker on another machine without TLS and credentials, and sending `token` and `headers` to a hub
-   * without TLS: for private networks.
-   */
-  readonly insecure?: boolean | undefined
-  /** Refuse a hub on a private address, including public names that resolve to one. */
-  readonly blockPrivate?: boolean | undefined
-  /** Sends signed caller identities to the workers; without it they see the hub as the caller. */
-  readonly ticket?: TicketConfig | undefined
-}
-
-/** How a hub signs the identity of its callers. */
-export interface TicketConfig {
-  /** The issuer that the workers' verifiers expect. */
-  readonly issuer: string
-  /** The audience that the workers' verifiers expect. */
-  readonly audience: string
-  /** The private key, Ed25519, as PEM (PKCS #8) or JWK, by reference: `"${file:./hub-key.pem}"`. */
-  readonly key: string
-  /** The id of the matching key, when the verifiers have several. */
-  readonly keyId?: string | undefined
-  /** The hub's own scopes when it lists the operations. */
-  readonly scopes?: readonly string[] | undefined
-}
-
-export type SourceConfig = ScanSource | OpenAPISource | MCPSource | RemoteSource
-export type SourceKind = "scan" | "openapi" | "mcp" | "remote"
+import type { PolicyRule } from "../core/resilience.ts"
+import type { Identity, NormalizeMode, OutputMode, Visibility } from "../core/types.ts"
+import type { ConfigFault } from "./error.ts"
+import type { SourceConfig, SourceKind } from "./kinds/index.ts"
+import type { AccessRule, CommonSource } from "./kinds/kind.ts"
 
 /** An API key: its hash (printed by `operations hash-key`, or a reference to it) and the caller's identity. */
 export type ApiKeyConfig =
@@ -244,7 +118,7 @@ export interface OperationsConfig {
 }
 
 /** A source with its defaults filled in. */
-export interface ResolvedSource {
+export interface ResolvedSource<TSource extends CommonSource = SourceConfig> {
   readonly name: string
   readonly kind: SourceKind
   readonly namespace: string
@@ -255,7 +129,7 @@ export interface ResolvedSource {
   readonly access: readonly AccessRule[]
   readonly disabled: boolean
   /** The source as written, with unresolved references. */
-  readonly config: SourceConfig
+  readonly config: TSource
 }
 
 /** A valid configuration with its defaults filled in; the input of `createHub`. */

@@ -1,56 +1,48 @@
-// Derives a name for an unnamed source from its address, path or command.
+// Names and addresses of sources.
 
+import { redactText } from "../internal/redact.ts"
 import { suggestedNamespace } from "../mcp/names.ts"
-import { splitCommandLine } from "./command-line.ts"
-import type { SourceConfig } from "./model.ts"
 
 /** Generic host labels that do not identify a service. */
 const GENERIC_LABELS: ReadonlySet<string> = new Set(["www", "api", "mcp", "docs", "raw", "rest"])
-/** Programs that run other programs. */
-const RUNNERS: ReadonlySet<string> = new Set([
-  ..."npx npm pnpm pnpx yarn bunx bun deno node tsx uvx uv pipx python python3 docker podman".split(
-    " ",
-  ),
-  ..."exec dlx run x tool start env cmd".split(" "),
-])
-
-/** Derives a namespace from the address, path or command of a source: `petstore` for `./apis/petstore.yaml`. */
-export function sourceName(source: SourceConfig): string {
-  if ("scan" in source) return nameOfPath(source.scan)
-  if ("openapi" in source) return nameOfAddress(source.openapi)
-  // A cluster is named after its first server.
-  if ("remote" in source) return nameOfAddress(source.remote.split(",", 1)[0] ?? "")
-  const { mcp } = source
-  if (typeof mcp === "string") {
-    return isAddress(mcp) ? nameOfAddress(mcp) : nameOfCommand(splitCommandLine(mcp) ?? [])
-  }
-  if (mcp.url !== undefined) return nameOfAddress(String(mcp.url))
-  const command = typeof mcp.command === "string" ? [mcp.command] : (mcp.command ?? [])
-  return nameOfCommand([...command, ...(mcp.args ?? [])])
-}
 
 /** Whether a text is an address of a server, rather than a file or a command. */
 export function isAddress(text: string): boolean {
   return /^(?:https?|wss?|nats|tls|rediss?):\/\//i.test(text)
 }
 
-/** Whether an address is a broker's, with workers behind it, rather than a hub's. */
-export function isBroker(address: string): boolean {
-  return /^(?:nats|tls|rediss?):\/\//i.test(address)
+/** Refuses invalid addresses, and those with a password: addresses appear in lists and logs. */
+export function address(
+  schemes: readonly string[],
+  instead = "Put them into headers, and refer to them: ${env:NAME}.",
+): (value: string) => string | undefined {
+  return (value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined
+    if (url !== undefined && !schemes.includes(url.protocol.slice(0, -1))) {
+      return `must start with ${schemes.map((scheme) => `"${scheme}://"`).join(" or ")}.`
+    }
+    if (url === undefined || url.hostname === "") {
+      return `is not an address. Write it in full, such as "${schemes[0]}://example.com".`
+    }
+    return url.username === "" && url.password === ""
+      ? undefined
+      : `must not contain a user or a password. ${instead}`
+  }
 }
 
-/** A source whose file or folder is at another path; others stay as they are. */
-export function withPath(source: SourceConfig, move: (path: string) => string): SourceConfig {
-  if ("scan" in source) return { ...source, scan: move(source.scan) }
-  const isFile = "openapi" in source && !isAddress(source.openapi)
-  return isFile ? { ...source, openapi: move(source.openapi) } : source
+/** A URL without user, password and query; or a path. */
+export function placeOf(text: string): string {
+  if (!URL.canParse(text) || !isAddress(text)) return redactText(text)
+  const { protocol, host, pathname } = new URL(text)
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`
 }
 
-function nameOfAddress(address: string): string {
-  if (!isAddress(address)) return nameOfPath(address)
+/** Derives a namespace from an address or a path: `petstore` for `./apis/petstore.yaml`. */
+export function nameOfAddress(text: string): string {
+  if (!isAddress(text)) return nameOfPath(text)
   let host: string
   try {
-    host = new URL(address).hostname
+    host = new URL(text).hostname
   } catch {
     return "source"
   }
@@ -62,27 +54,12 @@ function nameOfAddress(address: string): string {
   return toNamespace(owned.findLast((label) => !GENERIC_LABELS.has(label)) ?? host)
 }
 
-function nameOfPath(path: string): string {
+export function nameOfPath(path: string): string {
   const last = path.split(/[\\/]/).findLast((part) => part !== "" && part !== "." && part !== "..")
   const name = (last ?? "source").replace(/\.(?:json|ya?ml|[cm]?[jt]sx?)$/i, "")
   return toNamespace(name.replace(/[._-](?:openapi|swagger)$/i, ""))
 }
 
-function nameOfCommand(words: readonly string[]): string {
-  const positional = words.filter((word) => !word.startsWith("-") && !word.includes("="))
-  const what = positional.find(
-    (word) => !RUNNERS.has(word.replace(/^.*[\\/]/, "").replace(/\.exe$/i, "")),
-  )
-  if (what === undefined) return "server"
-  // A package name: remove the scope, the version, and "mcp" or "server" at either end.
-  const isPath = /^[./\\~]|^[A-Za-z]:|\.(?:[cm]?[jt]sx?|py|exe|sh|rb|jar)$/.test(what)
-  if (isPath) return nameOfPath(what.replace(/\.\w{2,4}$/, ""))
-  const bare = what.replace(/^@([^/]+)\//, "").replace(/(?<=.)@.*$/, "")
-  const short = bare.replace(/^(?:mcp-server|server|mcp)-|-(?:mcp-server|server|mcp)$/g, "")
-  const last = short.split("/").at(-1) ?? short
-  return toNamespace(last === "" ? bare : last)
-}
-
-function toNamespace(text: string): string {
+export function toNamespace(text: string): string {
   return suggestedNamespace(text.toLowerCase())
 }

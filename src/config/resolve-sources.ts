@@ -1,10 +1,10 @@
 import { isRecord } from "../internal/guards.ts"
 import { setOwn } from "../schema/json.ts"
 import { isNamespace, suggestedNamespace } from "../mcp/names.ts"
-import { toPlainEntry } from "../sources/mcp/config-fields.ts"
-import { mcpEntry } from "./mcp-shape.ts"
-import type { AccessRule, MCPSource, ResolvedSource, SourceConfig, SourceKind } from "./model.ts"
-import { sourceName } from "./names.ts"
+import { SOURCES, type SourceConfig, type SourceKind } from "./kinds/index.ts"
+import type { AccessRule } from "./kinds/kind.ts"
+import { mcpEntry } from "./kinds/mcp.ts"
+import type { ResolvedSource } from "./model.ts"
 import { checkNames, type IssueReporter, isGiven, type Keys, kindOf } from "./field-checks.ts"
 import { HINTS, KINDS_TEXT, SOURCE_FIELDS, SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 
@@ -83,8 +83,7 @@ function resolveSource(
   const kind = kindOfSource(value, keys, report)
   if (kind === undefined) return undefined
   // Entries of `mcpServers` have already been checked.
-  if (keys[0] === "sources") SOURCE_SHAPES[kind].check(value, keys, report)
-  if (typeof value[kind] !== "string" && kind !== "mcp") return undefined
+  if (keys[0] === "sources") SOURCE_SHAPES.get(kind)?.check(value, keys, report)
   return toResolvedSource(name, kind, withoutEmptyFields(kind, value))
 }
 
@@ -98,18 +97,17 @@ function kindOfSource(value: Fields, keys: Keys, report: IssueReporter): SourceK
     return undefined
   }
   // A misspelt name is the more useful report; only without one is the missing kind reported.
-  const allowed = [...new Set(SOURCE_KINDS.flatMap((kind) => Object.keys(SOURCE_FIELDS[kind])))]
-  if (!checkNames(value, keys, report, allowed, { hints: HINTS }))
+  if (!checkNames(value, keys, report, SOURCE_FIELDS, { hints: HINTS }))
     report.error(keys, `must say where its operations come from: give one of ${KINDS_TEXT}.`)
   return undefined
 }
 
-/** The source as written, without empty entries; aliases in MCP entries are replaced by our names. */
+/** The source as written, without empty entries. */
 function withoutEmptyFields(kind: SourceKind, value: Fields): SourceConfig {
   const out: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) {
     if (item === null || item === undefined) continue
-    setOwn(out, key, kind === "mcp" && key === "mcp" && isRecord(item) ? toPlainEntry(item) : item)
+    setOwn(out, key, key === kind ? (SOURCES[kind].read?.(item) ?? item) : item)
   }
   return out as unknown as SourceConfig
 }
@@ -120,7 +118,7 @@ function toResolvedSource(
   config: SourceConfig,
 ): ResolvedSource {
   const chosen = typeof config.namespace === "string" ? config.namespace : undefined
-  const name = ownName ?? chosen ?? sourceName(config)
+  const name = ownName ?? chosen ?? SOURCES[kind].nameOf(config)
   return {
     name,
     kind,
@@ -130,14 +128,9 @@ function toResolvedSource(
     rename: Object.freeze({ ...config.rename }),
     visibility: config.visibility,
     access: Object.freeze(listOf(config.access).map(ruleOf)),
-    disabled: config.disabled === true || isDisabledServer(config),
+    disabled: config.disabled === true || SOURCES[kind].isDisabled?.(config) === true,
     config: Object.freeze(config),
   }
-}
-
-function isDisabledServer(config: SourceConfig): boolean {
-  const { mcp } = config as Partial<MCPSource>
-  return typeof mcp === "object" && mcp.disabled === true
 }
 
 /** Fills in `requiredScopes`: a rule that requires nothing allows everyone. */

@@ -9,6 +9,7 @@ import {
 } from "./config-shapes.ts"
 import type { PolicyRule } from "../core/resilience.ts"
 import type { Locate } from "../internal/located.ts"
+import { SOURCES } from "./kinds/index.ts"
 import { ConfigError, type ConfigFault, faultAt } from "./error.ts"
 import type { MiddlewareEntry, ResolvedConfig } from "./model.ts"
 import { resolveSources } from "./resolve-sources.ts"
@@ -38,10 +39,13 @@ const EXAMPLE = `{ sources: { tools: { scan: "./operations" } } }`
 const HINTS: Readonly<Record<string, string>> = {
   source: `Write "sources", an object by name.`,
   servers: `Write "mcpServers" for MCP servers, "server" for how the hub is served.`,
+  ...Object.fromEntries(
+    Object.entries(SOURCES).map(([kind, { example }]) => [
+      kind,
+      `Write a source: { "sources": { "${example}": { "${kind}": … } } }.`,
+    ]),
+  ),
   mcp: `Write "mcpServers", or a source with "mcp".`,
-  openapi: `Write a source: { "sources": { "api": { "openapi": … } } }.`,
-  scan: `Write a source: { "sources": { "tools": { "scan": … } } }.`,
-  remote: `Write a source: { "sources": { "hub": { "remote": … } } }.`,
   port: `Write it into "server".`,
   host: `Write it into "server".`,
 }

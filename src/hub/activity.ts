@@ -3,10 +3,9 @@ import type { CallTrace } from "../engine/observe.ts"
 import type { Clock } from "../internal/platform.ts"
 import { CallCounters, SourceCounters } from "./activity/counters.ts"
 import type { HubStats, SourceCalls } from "./activity/counters.ts"
-import { Feed, HubEvent, type FeedListener } from "./activity/feed.ts"
 import { Recorder } from "./activity/recorder.ts"
 import type { Listeners } from "../internal/listeners.ts"
-import type { Hub, SourceLogLine } from "./model.ts"
+import type { Hub, SourceLogLine, SourceStatus } from "./model.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 
 export type { HubStats } from "./activity/counters.ts"
@@ -15,6 +14,37 @@ export type { HubStats } from "./activity/counters.ts"
 export interface Observed extends Pick<Hub, "sources" | "onStatus"> {
   readonly registry: Pick<OperationRegistry, "onCall"> &
     Partial<Pick<OperationRegistry, "recordCalls">>
+}
+
+/** What events are about, by their kind. */
+interface EventData {
+  readonly call: CallTrace
+  readonly source: SourceStatus
+  readonly log: SourceLogLine
+}
+
+/** An event of a hub; its text is rendered once for all readers. */
+export class HubEvent<TKind extends keyof EventData = keyof EventData> {
+  readonly kind: TKind
+  readonly data: EventData[TKind]
+  #text: string | undefined
+
+  constructor(kind: TKind, data: EventData[TKind]) {
+    this.kind = kind
+    this.data = data
+  }
+
+  /** The text of the server-sent event; its JSON has no line breaks. */
+  get text(): string {
+    return (this.#text ??= `event: ${this.kind}\ndata: ${JSON.stringify(this.data)}\n\n`)
+  }
+}
+
+/** Receives the events of a hub. */
+export interface ActivityReader {
+  push(event: HubEvent): void
+  /** No more events will come. */
+  end(): void
 }
 
 /** What a hub adds to the activity of a registry. */
@@ -43,7 +73,7 @@ export class Activity {
   readonly #sourceOf: ActivityOptions["sourceOf"]
   readonly #counters: CallCounters
   readonly #bySource = new SourceCounters()
-  readonly #feeds = new Set<Feed>()
+  readonly #readers = new Set<ActivityReader>()
   readonly #logReaders: ActivityOptions["logReaders"]
   #stopLog: (() => void) | undefined
   readonly #stops: readonly (() => void)[]
@@ -63,10 +93,10 @@ export class Activity {
         const trace = withoutError(call)
         this.#counters.add(trace)
         this.#countForSource(trace)
-        if (this.#feeds.size > 0) this.#notify(new HubEvent("call", trace))
+        if (this.#readers.size > 0) this.#notify(new HubEvent("call", trace))
       }),
       hub.onStatus((status) => {
-        if (this.#feeds.size > 0) this.#notify(new HubEvent("source", status))
+        if (this.#readers.size > 0) this.#notify(new HubEvent("source", status))
       }),
     ]
   }
@@ -88,30 +118,26 @@ export class Activity {
     ]
   }
 
-  /** Notifies a listener of everything that happens from now on, until `leave`. */
-  listen(listener: FeedListener): Feed {
-    const feed = new Feed(listener)
-    if (this.#isClosed) listener.end()
-    else {
-      this.#feeds.add(feed)
-      this.#stopLog ??= this.#logReaders?.add((line) => this.#notify(new HubEvent("log", line)))
-    }
-    return feed
+  /** Notifies a reader of everything that happens from now on, until `leave`. */
+  listen(reader: ActivityReader): void {
+    if (this.#isClosed) return reader.end()
+    this.#readers.add(reader)
+    this.#stopLog ??= this.#logReaders?.add((line) => this.#notify(new HubEvent("log", line)))
   }
 
-  leave(feed: Feed): void {
-    this.#feeds.delete(feed)
-    if (this.#feeds.size === 0) this.#leaveLog()
+  leave(reader: ActivityReader): void {
+    this.#readers.delete(reader)
+    if (this.#readers.size === 0) this.#leaveLog()
   }
 
-  /** Stops counting and ends all feeds. Calling it twice is fine. */
+  /** Stops counting and ends all readers. Calling it twice is fine. */
   close(): void {
     this.#isClosed = true
     for (const stop of this.#stops) stop()
     this.#leaveLog()
-    const feeds = [...this.#feeds]
-    this.#feeds.clear()
-    for (const { listener } of feeds) listener.end()
+    const readers = [...this.#readers]
+    this.#readers.clear()
+    for (const reader of readers) reader.end()
   }
 
   #countForSource(trace: CallTrace): void {
@@ -126,7 +152,7 @@ export class Activity {
   }
 
   #notify(event: HubEvent): void {
-    for (const feed of this.#feeds) feed.push(event)
+    for (const reader of this.#readers) reader.push(event)
   }
 }
 

@@ -1,4 +1,6 @@
-import type { AccessRule, ResolvedSource } from "../config/model.ts"
+import { SOURCES } from "../config/kinds/index.ts"
+import type { AccessRule } from "../config/kinds/kind.ts"
+import type { ResolvedSource } from "../config/model.ts"
 import { changedOperation, lazyPartsOf, type LazyChanges } from "../core/lazy-operation.ts"
 import type { AccessControl } from "../core/types.ts"
 import { idOf, type AnyOperation } from "../core/define.ts"
@@ -180,29 +182,22 @@ interface CompiledRule {
   readonly access: AccessControl
 }
 
-/** Namespace and name of an operation. Scanned sources keep their own namespaces unless one is configured. */
+/** Namespace and name of an operation in the hub. */
 function place(
   { namespace, name }: Pick<AnyOperation, "namespace" | "name">,
   source: ResolvedSource,
   openedAs: string,
 ): { readonly namespace: string; readonly name: string } {
-  switch (source.kind) {
-    case "openapi":
-    case "mcp":
-      // An MCP server has namespaces beside its own, such as "files-resources".
-      return {
-        namespace: namespace.startsWith(openedAs)
-          ? source.namespace + namespace.slice(openedAs.length)
-          : namespace,
-        name,
-      }
-    case "scan":
-      if (source.config.namespace === undefined) return { namespace, name }
-      break
-    case "remote":
-      break
+  const { namespaces } = SOURCES[source.kind]
+  if (namespaces === "source" && namespace.startsWith(openedAs)) {
+    // An MCP server has namespaces beside its own, such as "files-resources".
+    return { namespace: source.namespace + namespace.slice(openedAs.length), name }
   }
-  if (namespace === source.namespace) return { namespace, name }
+  const isKept =
+    namespaces === "source" ||
+    namespace === source.namespace ||
+    (namespaces === "own" && source.config.namespace === undefined)
+  if (isKept) return { namespace, name }
   return { namespace: source.namespace, name: `${namespace}.${name}` }
 }
 

@@ -221,7 +221,6 @@ class SourceHub extends Closable implements Hub {
     return {
       logger: this.#logger,
       clock: this.#clock,
-      env: this.#env,
       retries: this.#options.retry ?? true,
       isWatching: this.#options.watch ?? false,
       ownership: this.#ownership,

@@ -1,6 +1,8 @@
 // The hub: one registry filled from sources, each of which is opened, retried and closed on its own.
 
-import type { ResolvedConfig, ResolvedSource, SourceKind } from "../config/model.ts"
+import type { SourceKind } from "../config/kinds/index.ts"
+import type { CommonSource } from "../config/kinds/kind.ts"
+import type { ResolvedConfig, ResolvedSource } from "../config/model.ts"
 import type { AnyOperation } from "../core/define.ts"
 import type { ErrorListener } from "../engine/failures.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -109,7 +111,6 @@ export interface SourceContext {
   readonly isAgain: boolean
   /** The hub reopens the source when it is lost. */
   readonly retries: boolean
-  readonly env: Readonly<Record<string, string | undefined>>
   /** Resolves `${…}` in a text; rejects with a `CallError` that names what is missing. */
   readonly resolve: (text: string) => Promise<string>
   /** Receives what the server of the source logs. */
@@ -135,8 +136,19 @@ export interface OpenSource {
   close(): Promise<void>
 }
 
-/** Opens one kind of source; rejects with an error whose message says what to do. */
-export type OpenSourceOf = (source: ResolvedSource, context: SourceContext) => Promise<OpenSource>
+/** One kind of source in a hub. */
+export interface HubSource<TSource extends CommonSource = CommonSource> {
+  /** Opens a source; rejects with an error whose message says what to do. */
+  open(source: ResolvedSource<TSource>, context: SourceContext): Promise<OpenSource>
+  /** Calls use a connection: it is closed when they have finished. */
+  readonly isConnected?: boolean | undefined
+  /** Only calls show that a lost one is back. */
+  readonly isFoundByCalls?: boolean | undefined
+  /** Without it the hub is not ready, unless its configuration says otherwise. */
+  isRequired?(source: TSource): boolean
+  /** Its server gets a credential or an identity of the caller, instead of the hub's own. */
+  isForCaller?(source: TSource): boolean
+}
 
 export interface HubOptions {
   readonly logger?: Logger | undefined

@@ -1,8 +1,8 @@
 import { splitCommandLine } from "../config/command-line.ts"
-import { parseReferences, type TextPart } from "../config/references.ts"
 import { unknownKindMessage } from "../config/field-checks.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import { maskValue } from "../http-client/secrets.ts"
+import { parseReferences, type TextPart } from "../internal/references.ts"
 import { nearest } from "../internal/suggest.ts"
 import { editorPlace, readSecretFile, runCommand as run } from "./config-file/secret-sources.ts"
 

@@ -1,5 +1,5 @@
-import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../internal/platform.ts"
+import { pause } from "../internal/wait.ts"
 import type { WrapHandler } from "./apply-source-config.ts"
 
 type Handler = (...args: unknown[]) => unknown
@@ -29,18 +29,11 @@ export class Running {
 
   /** Resolves when no call runs, after a timeout, or when the signal is aborted. */
   async idle(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
-    if (this.#count === 0 || signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(done, milliseconds)
-      setRef(timer, false)
-      function done(): void {
-        clock.clearTimeout(timer)
-        signal.removeEventListener("abort", done)
-        resolve()
-      }
-      signal.addEventListener("abort", done)
-      this.#idle.push(done)
-    })
+    if (this.#count === 0) return
+    const idle = new AbortController()
+    this.#idle.push(() => idle.abort())
+    const over = AbortSignal.any([signal, idle.signal])
+    await pause(milliseconds, { clock, keepsAlive: false, signal: over })
   }
 
   async #call(run: () => unknown): Promise<unknown> {

@@ -1,10 +1,8 @@
 // A hub on a port: its servers, their options, and their end.
 import { Closable } from "../internal/closable.ts"
-import { isBroker } from "../config/names.ts"
 import { LIMITS, RECORD } from "../config/config-shapes.ts"
-import type { RemoteSource, ResolvedSource } from "../config/model.ts"
 import { CallError, isCallError } from "../core/errors.ts"
-import type { ServerConfig } from "../config/model.ts"
+import type { ResolvedSource, ServerConfig } from "../config/model.ts"
 import { ERROR_REPORTING, type ErrorListener } from "../engine/failures.ts"
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
@@ -25,6 +23,7 @@ import { ConsoleFiles } from "./console-files.ts"
 import { internalsOf } from "./create-hub.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
+import { HUB_SOURCES } from "./sources/index.ts"
 import { prepareSearch } from "./prepare-search.ts"
 import { authOf, Credentials, exposureOf, rateLimitOf } from "./server-options.ts"
 
@@ -302,13 +301,12 @@ export function hasNeededSources(hub: Hub): boolean {
   return hub.sources.every(({ name, kind, state, operations }) => {
     if (!needed.has(name) || state === "ready" || state === "disabled") return true
     // Only calls show that an API is back: a hub that received none would never be ready again.
-    if (kind === "openapi" && state === "lost") return true
+    if (state === "lost" && HUB_SOURCES[kind].isFoundByCalls === true) return true
     // A source that is being reopened still serves its operations.
     return state === "loading" && operations > 0
   })
 }
 
-/** Without its broker a hub can only make callers wait. */
 function isNeeded({ kind, config }: ResolvedSource): boolean {
-  return config.required ?? (kind === "remote" && isBroker((config as RemoteSource).remote))
+  return config.required ?? HUB_SOURCES[kind].isRequired?.(config) ?? false
 }

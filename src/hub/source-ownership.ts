@@ -1,4 +1,5 @@
 import type { OperationRegistry } from "../engine/registry.ts"
+import { addToList } from "../internal/lists.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { idOf, type AnyOperation } from "../core/define.ts"
 
@@ -63,9 +64,7 @@ export class SourceOwnership {
     for (const [id, operation] of after) {
       if (before.get(id) === operation) continue
       this.#drop(source, id)
-      const claims = this.#claims.get(id)
-      if (claims === undefined) this.#claims.set(id, [{ source, operation }])
-      else claims.push({ source, operation })
+      addToList(this.#claims, id, { source, operation })
       touched.push(id)
     }
     this.#reconcile(touched)

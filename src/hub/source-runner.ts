@@ -17,8 +17,7 @@ import type {
 } from "./model.ts"
 import { missingVariableOf, SourceDiagnosis } from "./source-diagnosis.ts"
 import { filesOf, originOf } from "./origin.ts"
-import { isForCaller } from "./sources/caller-links.ts"
-import { openSource } from "./sources/index.ts"
+import { HUB_SOURCES } from "./sources/index.ts"
 import type { Listeners } from "../internal/listeners.ts"
 import { Running } from "./running-calls.ts"
 import { isSameOpening, reportOf, Shaper, type Shaped } from "./apply-source-config.ts"
@@ -32,7 +31,7 @@ import { deferred } from "../internal/wait.ts"
 /** What a source needs from its hub. */
 export interface RunnerHost extends Pick<
   SourceContext,
-  "logger" | "clock" | "env" | "retries" | "baseDir" | "resolve"
+  "logger" | "clock" | "retries" | "baseDir" | "resolve"
 > {
   readonly ownership: SourceOwnership
   readonly mask: (text: string) => string
@@ -210,8 +209,8 @@ export class SourceRunner {
   }
 
   async #open(signal: AbortSignal): Promise<OpenSource> {
-    const { baseDir, logger, clock, env, retries, resolve, logReaders, mask } = this.#host
-    const { originId } = this.#host.ownership
+    const { logReaders, mask, ownership } = this.#host
+    const { originId } = ownership
     const isAgain = this.#live !== undefined || this.#attempts > 0
     const source = this.name
     const ownLog: MCPLogReader = {
@@ -223,8 +222,8 @@ export class SourceRunner {
         logReaders.notify({ source, ...line, ...from, text: mask(line.text) })
       },
     }
-    const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain, originId }
-    return await openSource(this.#definition, { ...context, log: ownLog })
+    const context = { ...this.#host, signal, isAgain, originId, log: ownLog }
+    return await HUB_SOURCES[this.#definition.kind].open(this.#definition, context)
   }
 
   #shape(source: OpenSource, openedAs: string): Live {
@@ -278,8 +277,7 @@ export class SourceRunner {
 
   /** Counts running calls only for sources with a connection: closing others does not affect calls. */
   #shaperFor(running: Running, openedAs: string): Shaper {
-    const { kind } = this.#definition
-    const isConnected = kind === "mcp" || kind === "remote"
+    const { isConnected = false } = HUB_SOURCES[this.#definition.kind]
     return new Shaper(this.#definition, openedAs, isConnected ? running.wrap : undefined)
   }
 
@@ -303,7 +301,8 @@ export class SourceRunner {
   /** A server that refuses the hub's own credential has not refused the caller's. */
   #asOwnFailure(thrown: unknown): unknown {
     const isRefusal = isCallError(thrown, "UNAUTHENTICATED") || isCallError(thrown, "ACCESS_DENIED")
-    if (!isRefusal || isForCaller(this.#definition.config)) return thrown
+    const { kind, config } = this.#definition
+    if (!isRefusal || HUB_SOURCES[kind].isForCaller?.(config) === true) return thrown
     this.#diagnosis.lost(reasonOf(thrown))
     this.#set(this.#state, this.#reason)
     return new CallError(

@@ -10,7 +10,7 @@ import {
   styled,
   table,
 } from "../../src/cli/output.ts"
-import { widthOf } from "../../src/cli/width.ts"
+import { widthOf } from "../../src/cli/wrap.ts"
 import { testIO } from "./support/run.ts"
 
 describe("output", () => {

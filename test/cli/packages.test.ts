@@ -8,8 +8,7 @@ import {
   packagesOfSources,
 } from "../../src/cli/packages.ts"
 import { unbroken } from "../../src/cli/wrap.ts"
-import { resolveConfig } from "../../src/config.ts"
-import type { ServerConfig, SourceConfig } from "../../src/config/model.ts"
+import { resolveConfig, type ServerConfig, type SourceConfig } from "../../src/config.ts"
 import { testIO } from "./support/run.ts"
 
 function ofSource(source: SourceConfig): string[] {

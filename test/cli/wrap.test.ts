@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { widthOf } from "../../src/cli/width.ts"
+import { widthOf } from "../../src/cli/wrap.ts"
 import { unbroken, wrap, wrapFor } from "../../src/cli/wrap.ts"
 import { run } from "./support/run.ts"
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { mcpEntry } from "../../src/config/mcp-shape.ts"
+import type { SourceConfig } from "../../src/config.ts"
+import { mcpEntry } from "../../src/config/kinds/mcp.ts"
 import { toPlainEntry } from "../../src/sources/mcp/config-fields.ts"
-import type { SourceConfig } from "../../src/config/model.ts"
-import { isAddress, sourceName } from "../../src/config/names.ts"
+import { isAddress } from "../../src/config/names.ts"
+import { sourceName } from "./source-name.ts"
 
 describe("an entry of an MCP server", () => {
   test.each([

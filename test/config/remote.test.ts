@@ -1,7 +1,7 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { ConfigError, configSchema, resolveConfig } from "../../src/config.ts"
-import { sourceName } from "../../src/config/names.ts"
+import { sourceName } from "./source-name.ts"
 
 const CANARY = "canary-93bb-secret"
 const KEY = { issuer: "hub", audience: "workers", key: "${file:./key.pem}" }

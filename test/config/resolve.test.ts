@@ -1,7 +1,7 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { ConfigError, configSchema, defineConfig, resolveConfig } from "../../src/config.ts"
-import { SOURCE_FIELDS } from "../../src/config/source-shapes.ts"
+import { SOURCES } from "../../src/config/kinds/index.ts"
 import { isCallError } from "../../src/core/errors.ts"
 import { OPENAPI_URL_OPTIONS } from "../../src/sources/openapi/options.ts"
 
@@ -323,7 +323,7 @@ describe("configSchema", () => {
     const left = [...ofHub, "allowedReferences"]
     const names = Object.keys(OPENAPI_URL_OPTIONS).filter((name) => !left.includes(name))
 
-    expect(Object.keys(SOURCE_FIELDS.openapi)).toEqual(expect.arrayContaining(names))
+    expect(Object.keys(SOURCES.openapi.fields)).toEqual(expect.arrayContaining(names))
   })
 
   test("is plain JSON", () => {

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest"
 import type { CallEnded, CallStarted } from "../../src/engine/observe.ts"
-import { Activity } from "../../src/hub/activity.ts"
+import { Activity, HubEvent } from "../../src/hub/activity.ts"
 import type { HubStats } from "../../src/hub/activity.ts"
 import { CallCounters } from "../../src/hub/activity/counters.ts"
-import { Feed, HubEvent } from "../../src/hub/activity/feed.ts"
+import { ActivityStream } from "../../src/hub/activity/stream.ts"
 import type { SourceStatus } from "../../src/hub/model.ts"
 import { systemClock } from "../../src/internal/clock.ts"
 import { createRegistry, defineOperation } from "../../src/index.ts"
+import type { HTTPSink } from "../../src/serve/exchange.ts"
+import { Heartbeats } from "../../src/serve/http/sse.ts"
 import { silentLogger } from "../../src/testing.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { operation } from "../support/operations.ts"
@@ -179,17 +181,30 @@ const STATUS: SourceStatus = {
 }
 
 describe("a reader of hub activity", () => {
-  const nobody = { wake: () => {}, end: () => {} }
-
-  test("loses the oldest events when it is slow, and receives how many", () => {
-    const feed = new Feed(nobody)
-    for (let index = 0; index < 1234; index++) {
-      feed.push(new HubEvent("call", started(`${index}`)))
+  test("loses the oldest events when it is slow, and receives how many", async () => {
+    const clock = new VirtualClock()
+    const registry = createRegistry([], { logger: silentLogger })
+    const activity = new Activity({ registry, sources: [], onStatus: () => () => {} }, clock)
+    const heartbeats = new Heartbeats(clock, 15_000)
+    const stream = new ActivityStream({ activity, clock, heartbeats, requestId: "r1" })
+    const texts: string[] = []
+    const sink = {
+      isGone: false,
+      write: (text: string) => texts.push(text) > 0,
+      onGone: () => () => {},
     }
-    const { events, lost } = feed.take()
-    expect([events.length, lost]).toEqual([500, 734])
-    expect(events.at(-1)?.data).toMatchObject({ requestId: "1233" })
-    expect(feed.take()).toEqual({ events: [], lost: 0 })
+    const running = stream.run(sink as unknown as HTTPSink)
+    for (let index = 0; index < 1234; index++) {
+      stream.push(new HubEvent("call", started(`${index}`)))
+    }
+    await clock.advance(100)
+    const events = texts.join("").split("\n\n").slice(0, -1)
+    expect(events).toHaveLength(501)
+    expect(events[0]).toBe('event: lost\ndata: {"events":734}')
+    expect(events.at(-1)).toContain('"requestId":"1233"')
+    activity.close()
+    await running
+    expect(texts.at(-1)).toBe("event: end\ndata: {}\n\n")
   })
 
   test("gets each event on one line, whatever its data", () => {
@@ -209,9 +224,10 @@ describe("a reader of hub activity", () => {
       { logger: silentLogger },
     )
     const activity = new Activity({ registry, sources: [], onStatus: () => () => {} }, systemClock)
-    const feed = activity.listen({ wake() {}, end() {} })
+    const events: HubEvent[] = []
+    activity.listen({ push: (event) => void events.push(event), end() {} })
     await registry.execute("a.b", {}).catch(() => undefined)
-    const texts = [...feed.take().events.map(({ text }) => text), JSON.stringify(activity.stats)]
+    const texts = [...events.map(({ text }) => text), JSON.stringify(activity.stats)]
     expect(texts).toHaveLength(3)
     expect(texts.at(-1)).toContain("EXECUTION_ERROR")
     expect(texts.join()).not.toContain("canary")
@@ -244,12 +260,12 @@ describe("a reader of hub activity", () => {
       },
     }
     const activity = new Activity(hub, new VirtualClock())
-    const said: string[] = []
-    const feed = activity.listen({ wake: () => said.push("wake"), end: () => said.push("end") })
+    const events: HubEvent[] = []
+    let ends = 0
+    activity.listen({ push: (event) => void events.push(event), end: () => void ends++ })
     expect(activity.currentEvents().map(({ kind }) => kind)).toEqual(["source"])
     await registry.execute("a.secret", { password: "hunter2" })
     for (const tell of statuses) tell(STATUS)
-    const { events } = feed.take()
     expect(events.map(({ kind }) => kind)).toEqual(["call", "call", "source"])
     const texts = events.map(({ text }) => text).join("")
     expect(texts).not.toMatch(/hunter2|the result/)
@@ -257,12 +273,11 @@ describe("a reader of hub activity", () => {
     activity.close()
     activity.close()
     await registry.execute("a.secret", {})
-    expect(feed.take().events).toEqual([])
-    expect(said).toEqual(["wake", "wake", "wake", "end"])
+    expect([events.length, ends]).toEqual([3, 1])
     expect(statuses.size).toBe(0)
     expect(activity.stats.calls).toBe(1)
-    const late: string[] = []
-    activity.listen({ wake: () => late.push("wake"), end: () => late.push("end") })
-    expect(late).toEqual(["end"])
+    let lateEnds = 0
+    activity.listen({ push: (event) => void events.push(event), end: () => void lateEnds++ })
+    expect([events.length, lateEnds]).toEqual([3, 1])
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest"
-import type { MCPSource } from "../../src/config/model.ts"
+import type { MCPSource } from "../../src/config.ts"
 import type { OpenSource, SourceContext } from "../../src/hub/model.ts"
-import { openMCP } from "../../src/hub/sources/mcp.ts"
+import { mcp as mcpSource } from "../../src/hub/sources/mcp.ts"
 import { silentLogger } from "../../src/internal/logger.ts"
 import { sourceOf } from "./plain.ts"
 
@@ -64,18 +64,20 @@ async function open(
   more: Partial<SourceContext> = {},
 ): Promise<{ source: OpenSource; timers: Timers; config: unknown; health: unknown[] }> {
   const timers = new Timers()
-  const source = await openMCP(sourceOf("tools", given), {
-    baseDir: "/base",
-    logger: silentLogger,
-    clock: timers,
-    signal: new AbortController().signal,
-    isAgain: false,
-    originId: "hub",
-    retries: true,
-    env: {},
-    resolve: (text) => Promise.resolve(text),
-    ...more,
-  })
+  const source = await mcpSource.open(
+    { ...sourceOf("tools", given), config: given },
+    {
+      baseDir: "/base",
+      logger: silentLogger,
+      clock: timers,
+      signal: new AbortController().signal,
+      isAgain: false,
+      originId: "hub",
+      retries: true,
+      resolve: (text) => Promise.resolve(text),
+      ...more,
+    },
+  )
   const health: unknown[] = []
   source.onHealth?.((reason) => health.push(reason))
   return { source, timers, config: server.configs.at(-1), health }

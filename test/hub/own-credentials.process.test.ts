@@ -1,6 +1,6 @@
 // A server that refuses the credential of a hub has not refused the caller of the hub.
 import { onTestFinished, describe, expect, test } from "vitest"
-import type { SourceConfig } from "../../src/config/model.ts"
+import type { SourceConfig } from "../../src/config.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import { createRegistry, defineOperation } from "../../src/index.ts"
 import { silentLogger } from "../../src/testing.ts"

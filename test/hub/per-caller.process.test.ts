@@ -1,7 +1,6 @@
 // A hub forwards each caller's own token to every kind of source, and to no other caller's calls.
 import { onTestFinished, describe, expect, test } from "vitest"
-import { resolveConfig } from "../../src/config.ts"
-import type { SourceConfig } from "../../src/config/model.ts"
+import { resolveConfig, type SourceConfig } from "../../src/config.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import type { Hub, ServedHub } from "../../src/node.ts"
 import { hashApiKey } from "../../src/to-http.ts"

@@ -1,10 +1,6 @@
 import { join } from "node:path"
-import type {
-  ResolvedConfig,
-  ResolvedSource,
-  SourceConfig,
-  SourceKind,
-} from "../../src/config/model.ts"
+import { SOURCES, type SourceConfig, type SourceKind } from "../../src/config/kinds/index.ts"
+import type { ResolvedConfig, ResolvedSource } from "../../src/config/model.ts"
 
 export const ROOT = join(import.meta.dirname, "../..")
 export const EVERYTHING = join(
@@ -18,7 +14,7 @@ export function sourceOf(
   config: SourceConfig,
   more: Partial<ResolvedSource> = {},
 ): ResolvedSource {
-  const kinds: readonly SourceKind[] = ["scan", "openapi", "mcp", "remote"]
+  const kinds = Object.keys(SOURCES) as readonly SourceKind[]
   const kind = kinds.find((one) => Object.hasOwn(config, one)) as SourceKind
   return {
     name,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { ResolvedSource, SourceConfig } from "../../src/config/model.ts"
+import type { ResolvedSource, SourceConfig } from "../../src/config.ts"
 import type { Hub, SourceState, SourceStatus } from "../../src/hub/model.ts"
 import { hasNeededSources } from "../../src/hub/serve-hub.ts"
 import { configOf, sourceOf } from "./plain.ts"

@@ -1,5 +1,5 @@
 // A hub of the fault lab, in a separate process. Its one argument is its settings, as JSON.
-import type { ApiKeyConfig, SourceConfig } from "../../src/config/model.ts"
+import type { ApiKeyConfig, SourceConfig } from "../../src/config.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import { silentLogger } from "../../src/internal/logger.ts"

@@ -85,7 +85,7 @@ async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): P
   const [{ createHub }, { commandLogger }, { printProgress }] = await Promise.all([
     import("../../hub/create-hub.ts"),
     import("../serve/logger.ts"),
-    import("../serve/progress.ts"),
+    import("../serve/summary.ts"),
   ])
   for (const warning of config.warnings ?? [])
     note(io, escapeForTerminal(formatFault(warning, config.file)))

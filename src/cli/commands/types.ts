@@ -1,5 +1,6 @@
 import { relative, resolve } from "node:path"
 import type { OperationSpec } from "../../core/types.ts"
+import { eachOf } from "../../internal/each-of.ts"
 import { generateTypes } from "../../typegen/generate.ts"
 import { UsageError } from "../model.ts"
 import type { CommandDefinition, CommandArgs, CommandIO, Target } from "../model.ts"
@@ -123,14 +124,10 @@ async function specsOf(target: Target, signal: AbortSignal): Promise<readonly Op
   if (target.specs !== undefined) return await target.specs()
   const { operations } = await target.list({})
   const specs: OperationSpec[] = []
-  const ids = operations.map(({ id }) => id)
-  const work = async (): Promise<void> => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-      signal.throwIfAborted()
-      specs.push(await target.find(id))
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await eachOf(operations, AT_ONCE, async ({ id }) => {
+    signal.throwIfAborted()
+    specs.push(await target.find(id))
+  })
   return specs
 }
 

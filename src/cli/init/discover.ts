@@ -4,6 +4,7 @@ import { editorConfig } from "../../hub/config-file/editor-config.ts"
 import { suggestedNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
 import { readJsonc } from "../../internal/jsonc.ts"
+import { isDocument } from "../sources/openapi.ts"
 import { titleOfFile } from "../target/title.ts"
 import { shareableEntry } from "./mcp-servers.ts"
 
@@ -41,11 +42,6 @@ export async function serversOf(folder: string, file: string): Promise<FoundSour
     const mcp = shareableEntry(server, entry)
     return mcp === undefined ? [] : [{ name: suggestedNamespace(server), source: { mcp }, file }]
   })
-}
-
-/** Whether a text begins like an OpenAPI document. */
-export function isDocument(text: string): boolean {
-  return /^\uFEFF?(?:\s|---|#[^\n]*\n|\{)*"?(?:openapi|swagger)"?\s*:/m.test(text.slice(0, 4096))
 }
 
 async function documentsIn(folder: string, sub: string): Promise<FoundSource[]> {

@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeSoon } from "../../core/unread-file.ts"
 import type { CommandIO, TextSink } from "../model.ts"
@@ -30,15 +31,7 @@ export async function drained(
   sink: TextSink & Pick<Partial<NodeJS.WritableStream>, "once" | "off">,
   signal: AbortSignal,
 ): Promise<void> {
-  if (sink.once === undefined || signal.aborted) return
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      sink.off?.("drain", done)
-      signal.removeEventListener("abort", done)
-      resolve()
-    }
-    sink.once?.("drain", done)
-    // Ctrl-C must work even if the reader is stuck.
-    signal.addEventListener("abort", done)
-  })
+  if (sink.once === undefined) return
+  // Ctrl-C must work even if the reader is stuck.
+  await once(sink as unknown as NodeJS.EventEmitter, "drain", { signal }).catch(() => undefined)
 }

@@ -1,46 +1,33 @@
-import type { MCPSource, OpenAPISource, RemoteSource, SourceConfig } from "../../config/model.ts"
+import type { SourceConfig, SourceKind } from "../../config/kinds/index.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
-import { titleOfFile } from "./title.ts"
-
-const KINDS = ["openapi", "mcp", "scan", "remote"] as const
+import { SOURCE_NAMES } from "../shared-options.ts"
+import { COMMAND_SOURCES } from "../sources/index.ts"
 
 /** Sources that the command line defines; empty when it defines none. `only` is one that was given in another way. */
 export async function adHocSources(
   args: CommandArgs,
   io: CommandIO,
-  only?: { readonly option: (typeof KINDS)[number]; readonly text: string },
+  only?: { readonly option: SourceKind; readonly text: string },
 ): Promise<SourceConfig[]> {
-  const textsOf = (kind: string): readonly string[] =>
+  const textsOf = (kind: SourceKind): readonly string[] =>
     only === undefined ? args.texts(kind) : kind === only.option ? [only.text] : []
-  for (const kind of KINDS) {
-    if (textsOf(kind).some((text) => text.trim() === "")) {
-      throw new UsageError(`--${kind} needs a value that is not empty.`)
-    }
+  const given = SOURCE_NAMES.flatMap((kind) => textsOf(kind).map((text) => ({ kind, text })))
+  const empty = given.find(({ text }) => text.trim() === "")
+  if (empty !== undefined) {
+    throw new UsageError(`--${empty.kind} needs a value that is not empty.`)
   }
   const parsed = headersOf(args)
   const headers = Object.keys(parsed).length > 0 ? parsed : undefined
-  const sources: SourceConfig[] = [
-    ...(await Promise.all(textsOf("openapi").map((text) => openapi(text, args, headers, io)))),
-    ...textsOf("mcp").map((mcp): MCPSource => (isWeb(mcp) ? { mcp, headers } : { mcp })),
-    ...textsOf("scan").map((scan) => ({ scan })),
-    ...textsOf("remote").map((remote): RemoteSource => ({
-      remote,
-      headers,
-      ...(args.flag("insecure") && { insecure: true }),
-    })),
-  ]
-  checkUse(args, textsOf("openapi").length, sources)
-  return sources
-}
-
-async function openapi(
-  document: string,
-  args: CommandArgs,
-  headers: Readonly<Record<string, string>> | undefined,
-  io: CommandIO,
-): Promise<OpenAPISource> {
-  const namespace = isWeb(document) ? undefined : await titleOfFile(document, io.cwd)
-  return { openapi: document, baseUrl: args.text("base-url"), headers, namespace }
+  const sources = await Promise.all(
+    given.map(({ kind, text }) => COMMAND_SOURCES[kind].sourceOf(text, headers, args, io)),
+  )
+  for (const kind of SOURCE_NAMES) checkUse(kind, textsOf(kind).length, args)
+  if (args.flag("header") && !sources.some((source) => "headers" in source)) {
+    throw new UsageError(
+      "--header is for requests of --openapi, --remote and --mcp with an address; there is none.",
+    )
+  }
+  return sources as SourceConfig[]
 }
 
 /** Parses headers of the form `"name: value"`. The value is never shown: it may be a credential. */
@@ -57,19 +44,12 @@ function headersOf(args: CommandArgs): Record<string, string> {
   return headers
 }
 
-/** Refuses options without effect. */
-function checkUse(args: CommandArgs, documents: number, sources: readonly SourceConfig[]): void {
-  if (args.flag("base-url") && documents !== 1) {
-    const why = documents === 0 ? "there is none" : `there are ${documents}`
-    throw new UsageError(`--base-url is for one --openapi document; ${why}.`)
-  }
-  if (args.flag("header") && !sources.some((source) => "headers" in source)) {
-    throw new UsageError(
-      "--header is for requests of --openapi, --remote and --mcp with an address; there is none.",
-    )
-  }
-}
-
-function isWeb(text: string): boolean {
-  return /^https?:\/\//i.test(text)
+/** Refuses options of a kind without a source of it, or with several. */
+function checkUse(kind: SourceKind, count: number, args: CommandArgs): void {
+  const { ownOptions = {}, atAddress = "a source" } = COMMAND_SOURCES[kind]
+  const unused = Object.keys(ownOptions).find((name) => args.flag(name))
+  if (unused === undefined || count === 1) return
+  const what = atAddress.replace(/^an? /, "")
+  const why = count === 0 ? "there is none" : `there are ${count}`
+  throw new UsageError(`--${unused} is for one --${kind} ${what}; ${why}.`)
 }

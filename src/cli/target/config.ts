@@ -1,8 +1,16 @@
 import { resolve } from "node:path"
-import type { ResolvedConfig, SourceConfig } from "../../config/model.ts"
+import type { SourceConfig } from "../../config/kinds/index.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import { nearest } from "../../internal/suggest.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
-import { withPath } from "../../config/names.ts"
+import { withPath } from "../../config/source-shapes.ts"
+import { SOURCE_NAMES } from "../shared-options.ts"
+import { COMMAND_SOURCES } from "../sources/index.ts"
+
+/** Options of single kinds of sources. */
+const OWN_OPTIONS = SOURCE_NAMES.flatMap((kind) =>
+  Object.keys(COMMAND_SOURCES[kind].ownOptions ?? {}),
+)
 
 /**
  * The configuration of a command line: sources that it defines, the file of `--config`,
@@ -14,9 +22,7 @@ export async function configFor(
   io: CommandIO,
   { fresh }: { readonly fresh?: boolean } = {},
 ): Promise<ResolvedConfig> {
-  const isAdHoc = ["openapi", "mcp", "scan", "remote", "base-url", "header"].some((name) =>
-    args.flag(name),
-  )
+  const isAdHoc = [...SOURCE_NAMES, ...OWN_OPTIONS, "header"].some((name) => args.flag(name))
   const own = isAdHoc ? await (await import("./ad-hoc.ts")).adHocSources(args, io) : []
   const named = args.text("config")
   const file = named ?? (own.length > 0 ? undefined : await configFile(io))
@@ -62,7 +68,7 @@ function merged(config: ResolvedConfig, own: ResolvedConfig): ResolvedConfig {
     names.add(name)
     const namespace = source.namespace === source.name ? name : source.namespace
     // Relative paths of the command line start at the working folder.
-    const located = withPath(source.config, (path) => resolve(own.baseDir, path))
+    const located = withPath(source, (path) => resolve(own.baseDir, path))
     return { ...source, name, namespace, config: located }
   })
   return { ...config, sources: [...config.sources, ...added] }

@@ -1,4 +1,5 @@
 import { isUnencrypted } from "../../internal/unencrypted.ts"
+import { SOURCE_NAMES } from "../shared-options.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 
 /** Address of a running hub. */
@@ -9,7 +10,7 @@ export interface HubAddress {
 }
 
 /** Options that open sources in this process. */
-const OWN = ["config", "openapi", "mcp", "scan", "remote", "source"] as const
+const OWN = ["config", ...SOURCE_NAMES, "source"] as const
 
 /** The hub of `--hub`, or of `OPERATIONS_HUB` if no source is given; `undefined` for none. */
 export function hubAddress(args: CommandArgs, { env }: CommandIO): HubAddress | undefined {

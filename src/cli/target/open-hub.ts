@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import type { ResolvedConfig } from "../../config/model.ts"
 import { CallError } from "../../core/errors.ts"
 import type { Hub, SourceStatus } from "../../hub/model.ts"
@@ -48,16 +49,9 @@ function loggerFor(io: CommandIO): Logger {
   return { debug() {}, info: log, warn: log, error: log }
 }
 
-async function orAborted<TValue>(work: Promise<TValue>, signal: AbortSignal): Promise<TValue> {
-  let stop = (): void => {}
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new CallError("ABORTED", "Stopped while sources were opened."))
-    if (signal.aborted) stop()
-    else signal.addEventListener("abort", stop)
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener("abort", stop)
-  }
+async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController()
+  await Promise.race([work, once(signal, "abort", { signal: over.signal })])
+  over.abort()
+  if (signal.aborted) throw new CallError("ABORTED", "Stopped while sources were opened.")
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { findConfig } from "../../hub/config-file/find.ts"
 import type { CommandArgs, CommandIO, Target } from "../model.ts"
 import { nestedPropertiesOf } from "../schema-text.ts"
+import { SOURCE_NAMES } from "../shared-options.ts"
 import { hashOf, readState, writeState } from "../state.ts"
 import { hubAddress } from "./hub-address.ts"
 
@@ -84,7 +85,7 @@ async function update(
 /** The file name for a command line's sources. */
 async function fileOf(args: CommandArgs, io: CommandIO): Promise<string> {
   const hub = hubAddress(args, io)?.url
-  const own = ["openapi", "mcp", "scan", "remote"].map((name) => args.texts(name))
+  const own = SOURCE_NAMES.map((name) => args.texts(name))
   const named = args.text("config")
   const isFound = hub === undefined && own.every((texts) => texts.length === 0)
   const config = named === undefined ? (isFound ? await findConfig(io.cwd) : io.cwd) : named

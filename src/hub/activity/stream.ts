@@ -4,8 +4,7 @@ import type { Clock } from "../../internal/platform.ts"
 import type { Beating, Heartbeats } from "../../serve/http/sse.ts"
 import type { HTTPSink, HTTPStream } from "../../serve/exchange.ts"
 import { toProblem } from "../../serve/http/answer.ts"
-import type { Activity } from "../activity.ts"
-import type { Feed, FeedListener } from "./feed.ts"
+import type { Activity, ActivityReader, HubEvent } from "../activity.ts"
 import { deferred } from "../../internal/wait.ts"
 
 /** Dependencies of an `ActivityStream`. */
@@ -18,13 +17,15 @@ export interface ActivityStreamParts {
 
 /** Milliseconds in which events are collected before they are written. */
 const PAUSE_MS = 100
+/** Maximum number of events that wait for a reader; beyond it the oldest are dropped. */
+const MAX_WAITING = 500
 
 /**
  * The activity of a hub as server-sent events: first the current state, then every change.
  *
  * A reader that is too slow loses the oldest events, and receives how many were lost.
  */
-export class ActivityStream implements HTTPStream, Beating, FeedListener {
+export class ActivityStream implements HTTPStream, Beating, ActivityReader {
   readonly #parts: ActivityStreamParts
   readonly #over = deferred()
   #isOver = false
@@ -35,6 +36,9 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
   #isBusy = true
   #timer: unknown
   #resume: (() => void) | undefined
+  /** Events that are not written yet, and the number of those that were dropped before them. */
+  #waiting: HubEvent[] = []
+  #lost = 0
 
   constructor(parts: ActivityStreamParts) {
     this.#parts = parts
@@ -44,21 +48,21 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     const { activity, clock, heartbeats } = this.#parts
     this.#sink = sink
     const stop = sink.onGone(() => this.#finish())
-    const feed = activity.listen(this)
+    activity.listen(this)
     heartbeats.add(this)
     try {
       let text = activity.currentEvents().reduce((all, event) => all + event.text, "")
       while (!this.#isOver) {
         await this.#write(text)
-        await Promise.race([this.#untilEvent(feed), this.#over.promise])
-        text = textOf(feed)
+        await Promise.race([this.#untilEvent(), this.#over.promise])
+        text = this.#takeText()
       }
       if (!sink.isGone) sink.write(text + this.#lastEvent())
     } finally {
       stop()
       clock.clearTimeout(this.#timer)
       heartbeats.delete(this)
-      activity.leave(feed)
+      activity.leave(this)
     }
   }
 
@@ -73,7 +77,16 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     this.#over.resolve()
   }
 
-  wake(): void {
+  push(event: HubEvent): void {
+    this.#waiting.push(event)
+    if (this.#waiting.length > MAX_WAITING) {
+      this.#waiting.shift()
+      this.#lost++
+    }
+    this.#wake()
+  }
+
+  #wake(): void {
     if (this.#resume === undefined || this.#timer !== undefined) return
     this.#timer = this.#parts.clock.setTimeout(() => {
       this.#timer = undefined
@@ -98,13 +111,13 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
   }
 
   /** Resolves shortly after an event is waiting. */
-  #untilEvent(feed: Feed): Promise<void> {
+  #untilEvent(): Promise<void> {
     return new Promise((resolve) => {
       this.#resume = () => {
         this.#resume = undefined
         resolve()
       }
-      if (!feed.isEmpty) this.wake()
+      if (this.#waiting.length > 0) this.#wake()
     })
   }
 
@@ -113,10 +126,12 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     const problem = toProblem(this.#ending, undefined, this.#parts.requestId)
     return `event: error\ndata: ${JSON.stringify(problem)}\n\n`
   }
-}
 
-function textOf(feed: Feed): string {
-  const { events, lost } = feed.take()
-  const lostText = lost === 0 ? "" : `event: lost\ndata: {"events":${lost}}\n\n`
-  return events.reduce((text, event) => text + event.text, lostText)
+  #takeText(): string {
+    const lost = this.#lost === 0 ? "" : `event: lost\ndata: {"events":${this.#lost}}\n\n`
+    const text = this.#waiting.reduce((all, event) => all + event.text, lost)
+    this.#waiting = []
+    this.#lost = 0
+    return text
+  }
 }

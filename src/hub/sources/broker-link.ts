@@ -1,5 +1,6 @@
 import type { CallEvent } from "../../core/events.ts"
-import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
+import type { RemoteSource } from "../../config/kinds/remote.ts"
+import type { ResolvedSource } from "../../config/model.ts"
 import { changedError } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -23,11 +24,11 @@ export interface BrokerTransport {
 
 /** Creates the transport of a source. It connects on first use. */
 export async function createBrokerTransport(
-  source: ResolvedSource,
+  source: ResolvedSource<RemoteSource>,
   place: string,
   context: SourceContext,
 ): Promise<BrokerTransport> {
-  const { token, user, password, prefix, tls, insecure, ticket } = source.config as RemoteSource
+  const { token, user, password, prefix, tls, insecure, ticket } = source.config
   const filled = await fill(
     { token, user, password, prefix, tls, ticket },
     context.resolve,

@@ -1,4 +1,5 @@
-import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
+import type { RemoteSource } from "../../config/kinds/remote.ts"
+import type { ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -21,7 +22,7 @@ const CONNECT_GRACE_MS = 1000
  * calls fail with "unavailable" rather than "not found".
  */
 export async function openBroker(
-  source: ResolvedSource,
+  source: ResolvedSource<RemoteSource>,
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {
@@ -30,7 +31,7 @@ export async function openBroker(
   const { transport, shown } = broker
   const link = new BrokerLink(source.name, transport, broker.identity)
   const mirror = new Mirror(context.originId, { clock, ms: LINGER_MS })
-  const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
+  const noWorker = noWorkerAt(shown, source.config.prefix)
   const peer = await openPeer(link, mirror, context, {
     async wait(attached) {
       await unlessUnreachable(attached, transport, shown, clock)

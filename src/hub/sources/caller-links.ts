@@ -1,6 +1,5 @@
 import { fixedHeaders, headersKey, readCallHeaders } from "../../core/call-headers.ts"
 import { callUntilAborted, type CallHeaders } from "../../core/call-headers.ts"
-import type { SourceConfig } from "../../config/model.ts"
 import { IdlePool } from "../../internal/idle-pool.ts"
 import type { PendingRequestMap } from "../../protocol/pending/request-map.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -32,16 +31,6 @@ export function dependsOnCaller({ token, headers }: HubCredentialConfig): boolea
   return (
     typeof token === "function" || (headers !== undefined && fixedHeaders(headers) === undefined)
   )
-}
-
-/** Whether a source sends its server a credential or an identity of the caller, instead of the hub's own. */
-export function isForCaller(config: SourceConfig): boolean {
-  if ("mcp" in config) {
-    const { mcp, headers } = config
-    const all = [headers, typeof mcp === "string" ? undefined : mcp.headers]
-    return all.some((one) => dependsOnCaller({ headers: one }))
-  }
-  return "remote" in config && (config.ticket !== undefined || dependsOnCaller(config))
 }
 
 /** Resolves the credentials for one call. */

@@ -1,17 +1,9 @@
-import type { SourceKind } from "../../config/model.ts"
-import type { OpenSourceOf } from "../model.ts"
-import { openMCP } from "./mcp.ts"
-import { openOpenAPI } from "./openapi.ts"
-import { openRemote } from "./remote.ts"
-import { openScan } from "./scan.ts"
+import type { SourceKind } from "../../config/kinds/index.ts"
+import type { HubSource } from "../model.ts"
+import { mcp } from "./mcp.ts"
+import { openapi } from "./openapi.ts"
+import { remote } from "./remote.ts"
+import { scan } from "./scan.ts"
 
-/** Openers by kind. Each loads its part of the library when it is used. */
-const OPENERS: Readonly<Record<SourceKind, OpenSourceOf>> = {
-  scan: openScan,
-  openapi: openOpenAPI,
-  mcp: openMCP,
-  remote: openRemote,
-}
-
-/** Opens a source of any kind. */
-export const openSource: OpenSourceOf = (source, context) => OPENERS[source.kind](source, context)
+/** How a hub opens each kind of source. Each loads its part of the library when it is used. */
+export const HUB_SOURCES: Readonly<Record<SourceKind, HubSource>> = { scan, openapi, mcp, remote }

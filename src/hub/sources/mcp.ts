@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises"
 import { resolve as resolvePath } from "node:path"
 import { splitCommandLine } from "../../config/command-line.ts"
-import type { MCPSource } from "../../config/model.ts"
+import type { MCPSource } from "../../config/kinds/mcp.ts"
 import { CallError } from "../../core/errors.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
-import { readEntry } from "../../sources/mcp/config-entry.ts"
+import { readEntry, withDollars } from "../../sources/mcp/config-entry.ts"
 import type { MCPClientWrapper, MCPOperation } from "../../sources/mcp/client/client.ts"
 import { fixedHeaders, joinHeaders } from "../../core/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
@@ -12,19 +12,25 @@ import { reasonOf } from "../../internal/message-text.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import { fill } from "../resolve-references.ts"
-import type { OpenSource, OpenSourceOf, RawReport, ReportItem, SourceContext } from "../model.ts"
+import { dependsOnCaller } from "./caller-links.ts"
+import type { HubSource, OpenSource, RawReport, ReportItem, SourceContext } from "../model.ts"
 
 /** Milliseconds after which a connection counts as stable. */
 const STABLE_MS = 30_000
 
-/** Opens the tools of an MCP server. A lost server is reconnected without waiting for a call. */
-export const openMCP: OpenSourceOf = async (source, context) => {
-  const { connectClient } = await import("../../sources/mcp/client/wrapper.ts")
-  const mcpSource = source.config as MCPSource
-  const config = await configOf(mcpSource, source.name, context)
-  const { signal, log } = context
-  const wrapper = await connectClient(source.namespace, config, signal, log)
-  return new MCPOpenSource(wrapper, context)
+/** The tools of an MCP server. A lost server is reconnected without waiting for a call. */
+export const mcp: HubSource<MCPSource> = {
+  isConnected: true,
+  isForCaller({ mcp: server, headers }) {
+    const all = [headers, typeof server === "string" ? undefined : server.headers]
+    return all.some((one) => dependsOnCaller({ headers: one }))
+  },
+  async open({ name, namespace, config }, context) {
+    const { connectClient } = await import("../../sources/mcp/client/wrapper.ts")
+    const { signal, log } = context
+    const client = await configOf(config, name, context)
+    return new MCPOpenSource(await connectClient(namespace, client, signal, log), context)
+  },
 }
 
 /** The client configuration of a server, with references resolved. */
@@ -50,10 +56,10 @@ async function configOf(
 }
 
 /** Converts a command line or URL to an entry. It is split before references are resolved. */
-function entryOf(mcp: MCPSource["mcp"], source: string): MCPClientConfig {
-  if (typeof mcp !== "string") return mcp
-  if (/^https?:\/\//i.test(mcp.trim())) return { url: mcp.trim() }
-  const command = splitCommandLine(mcp)
+function entryOf(server: MCPSource["mcp"], source: string): MCPClientConfig {
+  if (typeof server !== "string") return server
+  if (/^https?:\/\//i.test(server.trim())) return { url: server.trim() }
+  const command = splitCommandLine(server)
   if (command !== undefined && command.length > 0) return { command }
   throw new CallError(
     "VALIDATION_ERROR",
@@ -84,7 +90,7 @@ async function readMCPEntry(
   const texts = Object.fromEntries(
     Object.entries(entry).filter(([key]) => !Object.hasOwn(objects, key)),
   )
-  const filled = await fill(texts, (text) => resolve(ours(text)), name)
+  const filled = await fill(texts, (text) => resolve(withDollars(text)), name)
   const fields = await readEntry(name, filled, {
     // All references have been resolved: a secret with `${` in it stays as it is.
     fill: (text) => text,
@@ -92,11 +98,6 @@ async function readMCPEntry(
     warn: (message) => logger.warn(message),
   })
   return { ...fields, ...objects }
-}
-
-/** Converts opencode's `{env:NAME}` to our `${env:NAME}`. */
-function ours(text: string): string {
-  return text.replaceAll(/(?<!\$)\{env:(\w+)\}/g, (_, word: string) => `\${env:${word}}`)
 }
 
 class MCPOpenSource implements OpenSource {
@@ -205,13 +206,13 @@ class MCPOpenSource implements OpenSource {
 }
 
 function itemOf({ namespace, name, _meta }: MCPOperation): ReportItem {
-  const { mcp } = (_meta ?? {}) as {
+  const { mcp: about } = (_meta ?? {}) as {
     readonly mcp?: { readonly tool?: { readonly name: string }; readonly diagnostics?: unknown }
   }
-  const notes = Array.isArray(mcp?.diagnostics) ? mcp.diagnostics.map(String) : []
+  const notes = Array.isArray(about?.diagnostics) ? about.diagnostics.map(String) : []
   return {
     id: `${namespace}.${name}`,
-    origin: mcp?.tool?.name ?? name,
+    origin: about?.tool?.name ?? name,
     status: notes.length > 0 ? "widened" : "kept",
     notes,
   }

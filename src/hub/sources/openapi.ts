@@ -1,45 +1,48 @@
-import type { OpenAPISource } from "../../config/model.ts"
+import type { OpenAPISource } from "../../config/kinds/openapi.ts"
 import { nodeFS } from "../../node/fs.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { ImportedOperations } from "../../sources/openapi/from-openapi.ts"
 import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS } from "../../sources/openapi/options.ts"
 import type { OpenAPIConfig, OpenAPIUrlConfig } from "../../sources/openapi/options.ts"
 import { fill, type Resolve } from "../resolve-references.ts"
-import type { OpenSourceOf, RawReport } from "../model.ts"
+import type { HubSource, OpenSource, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
 import { missingCredentialsOf } from "../../sources/openapi/report.ts"
 import { classifyFailure } from "../../http-client/connection-failure.ts"
 import { resolveFetch } from "../../http-client/public-fetch.ts"
 import { Listeners } from "../../internal/listeners.ts"
 
-/** Opens the operations of a document, from a file or a URL. */
-export const openOpenAPI: OpenSourceOf = async (source, context) => {
-  const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../sources/openapi/from-openapi.ts")
-  const settings = source.config as OpenAPISource
-  const { resolve, signal } = context
-  const openapi = await fill(settings.openapi, resolve, source.name, "openapi")
-  const health = new Listeners<string | undefined>()
-  const isUrl = /^https?:/i.test(openapi)
-  const rules = isUrl ? OPENAPI_URL_OPTIONS : OPENAPI_OPTIONS
-  const config: OpenAPIUrlConfig = {
-    ...(await optionsOf(settings, rules, source.name, resolve)),
-    namespace: source.namespace,
-    fetch: watchedFetch(settings.blockPrivate, health),
-  }
-  if (isUrl) {
-    const loading = FromOpenAPIUrl(openapi, { ...config, signal })
-    return opened(await loading, health, undefined, source.name)
-  }
-  const files = new Set<string>()
-  const fs = {
-    ...nodeFS,
-    async readFile(path: string): Promise<string> {
-      files.add(pathOf(path, context.baseDir))
-      return await nodeFS.readFile(path)
-    },
-  }
-  const operations = await FromOpenAPIFile(pathOf(openapi, context.baseDir), config, fs)
-  return opened(operations, health, [...files], source.name)
+/** The operations of a document, from a file or a URL. */
+export const openapi: HubSource<OpenAPISource> = {
+  isFoundByCalls: true,
+  async open({ name, namespace, config: settings }, context) {
+    const { FromOpenAPIFile, FromOpenAPIUrl } =
+      await import("../../sources/openapi/from-openapi.ts")
+    const { resolve, signal } = context
+    const place = await fill(settings.openapi, resolve, name, "openapi")
+    const health = new Listeners<string | undefined>()
+    const isUrl = /^https?:/i.test(place)
+    const rules = isUrl ? OPENAPI_URL_OPTIONS : OPENAPI_OPTIONS
+    const config: OpenAPIUrlConfig = {
+      ...(await optionsOf(settings, rules, name, resolve)),
+      namespace,
+      fetch: watchedFetch(settings.blockPrivate, health),
+    }
+    if (isUrl) {
+      const loading = FromOpenAPIUrl(place, { ...config, signal })
+      return opened(await loading, health, undefined, name)
+    }
+    const files = new Set<string>()
+    const fs = {
+      ...nodeFS,
+      async readFile(path: string): Promise<string> {
+        files.add(pathOf(path, context.baseDir))
+        return await nodeFS.readFile(path)
+      },
+    }
+    const operations = await FromOpenAPIFile(pathOf(place, context.baseDir), config, fs)
+    return opened(operations, health, [...files], name)
+  },
 }
 
 function opened(
@@ -47,7 +50,7 @@ function opened(
   health: Listeners<string | undefined>,
   files: readonly string[] | undefined,
   name: string,
-): Awaited<ReturnType<OpenSourceOf>> {
+): OpenSource {
   return {
     operations: () => operations,
     report: () => reportOf(operations),

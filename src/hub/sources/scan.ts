@@ -1,43 +1,44 @@
-import type { ScanSource } from "../../config/model.ts"
+import type { ScanSource } from "../../config/kinds/scan.ts"
 import { nodeFS } from "../../node/fs.ts"
 import { scanDefinitions, type ScanProblem } from "../../sources/scan/scanner.ts"
 import { freshImporter, withoutStamp } from "../config-file/fresh-import.ts"
 import { fill } from "../resolve-references.ts"
-import type { OpenSourceOf, ReportItem } from "../model.ts"
+import type { HubSource, ReportItem } from "../model.ts"
 import { pathOf } from "../origin.ts"
 
-/** Opens the operations of a folder. Opening it again reloads changed modules and what they import. */
-export const openScan: OpenSourceOf = async (source, context) => {
-  const { scan } = source.config as ScanSource
-  const dir = pathOf(await fill(scan, context.resolve, source.name, "scan"), context.baseDir)
-  const problems: ScanProblem[] = []
-  const fs = context.isAgain ? { ...nodeFS, importModule: freshImporter() } : nodeFS
-  const operations = await scanDefinitions(dir, fs, {
-    signal: context.signal,
-    // Modules load slowly while many sources are starting.
-    importTimeout: 30_000,
-    logger: context.logger,
-    onProblem: ({ file, reason }) => problems.push({ file, reason: withoutStamp(reason) }),
-  })
-  for (const { file, reason } of problems) {
-    context.logger.warn("Skipped a file of the scanned folder", { file, reason })
-  }
-  const items = (): ReportItem[] => [
-    ...operations.map(({ namespace, name }): ReportItem => {
-      const id = `${namespace}.${name}`
-      return { id, origin: id, status: "kept", notes: [] }
-    }),
-    ...problems.map(({ file, reason }): ReportItem => ({
-      origin: file,
-      status: "skipped",
-      notes: [reason],
-    })),
-  ]
-  return {
-    operations: () => operations,
-    report: () => ({ items: items(), warnings: [] }),
-    onChange: () => () => {},
-    files: [dir],
-    close: async () => {},
-  }
+/** The operations of a folder. Opening it again reloads changed modules and what they import. */
+export const scan: HubSource<ScanSource> = {
+  async open({ name, config }, context) {
+    const dir = pathOf(await fill(config.scan, context.resolve, name, "scan"), context.baseDir)
+    const problems: ScanProblem[] = []
+    const fs = context.isAgain ? { ...nodeFS, importModule: freshImporter() } : nodeFS
+    const operations = await scanDefinitions(dir, fs, {
+      signal: context.signal,
+      // Modules load slowly while many sources are starting.
+      importTimeout: 30_000,
+      logger: context.logger,
+      onProblem: ({ file, reason }) => problems.push({ file, reason: withoutStamp(reason) }),
+    })
+    for (const { file, reason } of problems) {
+      context.logger.warn("Skipped a file of the scanned folder", { file, reason })
+    }
+    const items = (): ReportItem[] => [
+      ...operations.map(({ namespace, name: operation }): ReportItem => {
+        const id = `${namespace}.${operation}`
+        return { id, origin: id, status: "kept", notes: [] }
+      }),
+      ...problems.map(({ file, reason }): ReportItem => ({
+        origin: file,
+        status: "skipped",
+        notes: [reason],
+      })),
+    ]
+    return {
+      operations: () => operations,
+      report: () => ({ items: items(), warnings: [] }),
+      onChange: () => () => {},
+      files: [dir],
+      close: async () => {},
+    }
+  },
 }

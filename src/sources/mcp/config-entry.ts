@@ -2,6 +2,7 @@ import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/message-text.ts"
+import { parseReferences, type TextPart } from "../../internal/references.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { configError, MCP_FIELDS, toPlainEntry } from "./config-fields.ts"
 
@@ -156,9 +157,12 @@ export interface VariableSource {
 /** Why a variable cannot be filled in; contains its name but never a value. */
 class VariableError extends Error {}
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-const KIND = /^([A-Za-z]+):(.*)$/s
 const MAX_NESTING = 8
+
+/** opencode's `{env:NAME}` as `${env:NAME}`. */
+export function withDollars(text: string): string {
+  return text.replaceAll(/(?<!\$)\{(env:\w+(?::-[^{}]*)?)\}/g, (_, inner: string) => `\${${inner}}`)
+}
 
 /**
  * Fills in `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`, `${workspaceFolder}`,
@@ -171,92 +175,64 @@ export async function fillVariables(
   source: VariableSource,
   nesting: number = 0,
 ): Promise<string> {
+  if (nesting > MAX_NESTING) throw new VariableError("has defaults nested too deeply.")
   let out = ""
-  let at = 0
-  const last = text.lastIndexOf("}")
-  while (at < text.length) {
-    // Nothing past the last brace can be an expression.
-    if (at > last) return out + text.slice(at)
-    const isDollar = text.startsWith("${", at)
-    if (!isDollar && !text.startsWith("{env:", at)) {
-      out += text.charAt(at)
-      at++
-      continue
-    }
-    const start = at + (isDollar ? 2 : 1)
-    const end = closingBrace(text, start)
-    const inner = end === -1 ? undefined : text.slice(start, end)
-    const value = inner === undefined ? undefined : await valueOf(inner, source, nesting)
-    // Not a variable: stays as written.
-    out += value ?? text.charAt(at)
-    at = value === undefined ? at + 1 : end + 1
+  for (const part of parseReferences(withDollars(text), true)) {
+    out += await valueOf(part, source, nesting)
   }
   return out
 }
 
-/** The value of an expression; `undefined` when it is not one. */
-async function valueOf(
-  inner: string,
-  source: VariableSource,
-  nesting: number,
-): Promise<string | undefined> {
-  switch (inner) {
-    case "workspaceFolder":
-    case "workspaceRoot":
-      return needed(source.workspaceFolder, inner, "Pass workspaceFolder.")
-    case "workspaceFolderBasename":
-      return needed(source.workspaceFolder, inner, "Pass workspaceFolder.")
-        .split(/[\\/]/)
-        .findLast((part) => part !== "")
-    case "userHome":
-      return needed(source.userHome, inner, "Pass userHome.")
-    case "pathSeparator":
-    case "/":
-      return source.pathSeparator
+async function valueOf(part: TextPart, source: VariableSource, nesting: number): Promise<string> {
+  switch (part.kind) {
+    case "text":
+      return part.text
+    case "env": {
+      const { name, fallback } = part
+      const value = source.env(name)
+      if (value !== undefined && (value !== "" || fallback === undefined)) return value
+      if (fallback !== undefined) return await fillVariables(fallback, source, nesting + 1)
+      return needed(undefined, name, `Set it, or write a default: \${${name}:-…}.`)
+    }
+    case "place":
+      return placeOf(part.name, source)
+    case "unknown":
+      if (part.name === "input") return await inputOf(part.rest, source)
+      throw notKnown(part.name)
+    default:
+      throw notKnown(part.kind)
   }
-  const colon = inner.indexOf(":-")
-  const name = colon === -1 ? inner : inner.slice(0, colon)
-  const plain = name.startsWith("env:") ? name.slice(4) : name
-  if (NAME.test(plain)) {
-    const value = source.env(plain)
-    if (value !== undefined && (value !== "" || colon === -1)) return value
-    if (colon !== -1) return await defaultOf(inner.slice(colon + 2), source, nesting)
-    return needed(undefined, plain, `Set it, or write a default: \${${plain}:-…}.`)
-  }
-  const [, kind, rest = ""] = KIND.exec(inner) ?? []
-  if (kind === undefined) return undefined
-  if (kind !== "input") {
-    throw new VariableError(
-      `uses \${${kind}:…}, which is not known here. Use \${env:NAME} or \${input:id}.`,
-    )
-  }
-  return needed(
-    await source.input(rest),
-    inner,
-    `Pass inputs, a function that answers for the id "${rest}".`,
+}
+
+function notKnown(kind: string): VariableError {
+  return new VariableError(
+    `uses \${${kind}:…}, which is not known here. Use \${env:NAME} or \${input:id}.`,
   )
 }
 
-async function defaultOf(text: string, source: VariableSource, nesting: number): Promise<string> {
-  if (nesting >= MAX_NESTING) throw new VariableError("has defaults nested too deeply.")
-  return await fillVariables(text, source, nesting + 1)
+async function inputOf(id: string, source: VariableSource): Promise<string> {
+  const cure = `Pass inputs, a function that answers for the id "${id}".`
+  return needed(await source.input(id), `input:${id}`, cure)
+}
+
+function placeOf(name: string, source: VariableSource): string {
+  switch (name) {
+    case "userHome":
+      return needed(source.userHome, name, "Pass userHome.")
+    case "pathSeparator":
+    case "/":
+      return source.pathSeparator
+    default: {
+      const folder = needed(source.workspaceFolder, name, "Pass workspaceFolder.")
+      if (name !== "workspaceFolderBasename") return folder
+      return folder.split(/[\\/]/).findLast((one) => one !== "") ?? ""
+    }
+  }
 }
 
 function needed(value: string | undefined, name: string, cure: string): string {
   if (value !== undefined) return value
   throw new VariableError(`needs "${name}", which is not set. ${cure}`)
-}
-
-/** The index of the brace that ends an expression; skips nested ones. */
-function closingBrace(text: string, start: number): number {
-  let depth = 0
-  for (let at = start; at < text.length; at++) {
-    if (text.startsWith("${", at)) depth++
-    if (text.charAt(at) !== "}") continue
-    if (depth === 0) return at
-    depth--
-  }
-  return -1
 }
 
 /** The parts of the platform that a config may refer to. */

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -132,25 +133,20 @@ describe("operations watch", () => {
 
 describe("printItem", () => {
   test("waits for a slow reader, and no longer than until Ctrl-C", async () => {
-    const listeners = new Set<() => void>()
     const stop = new AbortController()
-    const stdout = {
-      write: () => false,
-      once: (_event: string, listener: () => void) => listeners.add(listener),
-      off: (_event: string, listener: () => void) => listeners.delete(listener),
-    }
+    const stdout = Object.assign(new EventEmitter(), { write: () => false })
     const io = { stdout, stderr: stdout, signal: stop.signal, env: {} }
     const write = (data: number): Promise<void> =>
       printItem(localEnvelope(data, "a.b"), "data", io as unknown as CommandIO)
     const first = write(1)
-    expect(listeners.size).toBe(1)
-    for (const drained of listeners) drained()
+    expect(stdout.listenerCount("drain")).toBe(1)
+    stdout.emit("drain")
     await first
-    expect(listeners.size).toBe(0)
+    expect(stdout.listenerCount("drain")).toBe(0)
     const second = write(2)
     stop.abort("SIGINT")
     await second
     await write(3)
-    expect(listeners.size).toBe(0)
+    expect(stdout.listenerCount("drain")).toBe(0)
   })
 })

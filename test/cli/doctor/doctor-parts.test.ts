@@ -181,6 +181,21 @@ test("credentials are looked for by name, each once, with all its places", async
   expect(JSON.stringify(checks)).not.toContain(join(homedir(), "no-such"))
 })
 
+test("credentials are found in lists and in defaults of others, and not in functions", async () => {
+  const config = {
+    headers: { "X-Key": "${env:KEY:-${env:OTHER}}" },
+    list: ["${file:./a}"],
+    call: () => "${env:NO}",
+  }
+  const api = { name: "api", disabled: false, config }
+  const resolved = { sources: [api], server: {}, baseDir: "/" } as unknown as ResolvedConfig
+  expect(await checkCredentials(resolved, {})).toEqual([
+    { kind: "env", name: "KEY", places: ["sources.api.headers.X-Key"], state: "there" },
+    { kind: "env", name: "OTHER", places: ["sources.api.headers.X-Key"], state: "missing" },
+    { kind: "file", name: "./a", places: ["sources.api.list[0]"], state: "missing" },
+  ])
+})
+
 test("doctor reports a broken configuration with its issues", async () => {
   await using folder = await folderWith({ "operations.config.json": '{"sources": 3}' })
   const { ok, config, sources } = await examine(args(), testIO({ cwd: folder.path }))

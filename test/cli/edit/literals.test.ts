@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { addToLiteral } from "../../../src/cli/edit/add-to-literal.ts"
-import { addToYaml } from "../../../src/cli/edit/add-to-yaml.ts"
+import { addToYaml } from "../../../src/cli/edit/add-source.ts"
 import { layoutOf, printLiteral, yamlLines } from "../../../src/cli/edit/print-value.ts"
 
 const SOURCE = { openapi: "./a.json" }

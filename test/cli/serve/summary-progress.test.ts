@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { commandLogger } from "../../../src/cli/serve/logger.ts"
-import { printProgress } from "../../../src/cli/serve/progress.ts"
+import { printProgress } from "../../../src/cli/serve/summary.ts"
 import { printSummary } from "../../../src/cli/serve/summary.ts"
 import type { Places } from "../../../src/cli/serve/summary.ts"
 import { resolveConfig } from "../../../src/config/resolve.ts"

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openHub } from "../../../src/cli/target/open-hub.ts"
-import { preparedCall } from "../../../src/cli/target/prepared.ts"
+import { preparedCall } from "../../../src/cli/target/local.ts"
 import type { ResolvedConfig } from "../../../src/config/model.ts"
 import { resolveConfig } from "../../../src/config/resolve.ts"
 import type { Hub } from "../../../src/hub/model.ts"

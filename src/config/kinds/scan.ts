@@ -1,0 +1,20 @@
+import { field } from "../field-checks.ts"
+import { nameOfPath } from "../names.ts"
+import type { CommonSource, SourceDescription } from "./kind.ts"
+
+/** A folder of TypeScript or JavaScript modules. */
+export interface ScanSource extends CommonSource {
+  /** Relative to the config file. */
+  readonly scan: string
+}
+
+export const scan: SourceDescription<ScanSource> = {
+  about: "A folder of TypeScript or JavaScript modules.",
+  example: "tools",
+  fields: { scan: field({ required: "text" }, "A folder of modules, relative to the config.") },
+  hints: { dir: `Write "scan".`, folder: `Write "scan".`, directory: `Write "scan".` },
+  nameOf: (source) => nameOfPath(String(source.scan)),
+  originOf: (source) => source.scan,
+  isPath: () => true,
+  namespaces: "own",
+}
