@@ -44,8 +44,6 @@ const CONSOLE_PACKAGES = [
   "@codemirror/lint",
   "@codemirror/state",
   "@codemirror/view",
-  "@rjsf/core/lib/components/Form.js",
-  "@rjsf/utils",
   "@tanstack/react-virtual",
   "@vitejs/plugin-react",
   "dompurify",

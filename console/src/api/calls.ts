@@ -56,17 +56,16 @@ export class Calls {
   ): Promise<CallOutcome> {
     const started = performance.now()
     const exchange = new Exchange(this.#requests, id)
+    const { client } = exchange
     try {
-      const call = exchange.client.call(id, withMarks(input), { signal, timeout: timeoutMs })
+      const call = client.call(id, withMarks(input), { signal, timeout: timeoutMs })
       const envelope = await exchange.read(await call)
       return { ok: true, envelope, ...exchange.facts, durationMs: performance.now() - started }
     } catch (error) {
       const problem = signal.aborted ? cancelled(id) : exchange.problemOf(error)
-      const { headers } = exchange.facts
-      const durationMs = performance.now() - started
-      return { ok: false, problem, status: problem.status, headers, durationMs }
+      return failed(problem, exchange.facts.headers, started)
     } finally {
-      void exchange.client.close()
+      void client.close()
     }
   }
 
@@ -74,12 +73,9 @@ export class Calls {
   async watch(id: string, input: unknown, { signal, onItem }: WatchOptions): Promise<void> {
     if (signal.aborted) return
     const exchange = new Exchange(this.#requests, id, "text/event-stream")
+    const options = { signal, timeout: Number.POSITIVE_INFINITY }
     try {
-      const timeout = Number.POSITIVE_INFINITY
-      for await (const item of exchange.client.subscribe(id, withMarks(input), {
-        signal,
-        timeout,
-      })) {
+      for await (const item of exchange.client.subscribe(id, withMarks(input), options)) {
         const envelope = await exchange.read(item)
         if (signal.aborted) return
         onItem({ envelope, at: steadyNow() })
@@ -121,16 +117,15 @@ export class Calls {
     })
     onStart(call.requestId)
     const headers = { "request-id": call.requestId }
-    const failed = (problem: HTTPProblem): CallOutcome => {
-      const durationMs = performance.now() - started
-      return { ok: false, problem, status: problem.status, headers, durationMs }
-    }
     try {
       const envelope = (await encoded(await call)) as ResponseEnvelope
       return { ok: true, envelope, status: 200, headers, durationMs: performance.now() - started }
     } catch (error) {
-      if (!isCallError(error)) return failed(unexpectedAnswer(`The result of "${id}"`).problem)
-      if (!signal.aborted && isUnsent(error)) {
+      if (signal.aborted) return failed(cancelled(id), headers, started)
+      if (!isCallError(error)) {
+        return failed(unexpectedAnswer(`The result of "${id}"`).problem, headers, started)
+      }
+      if (isUnsent(error)) {
         if (error.code === "UNAVAILABLE") {
           this.#pausedUntil = performance.now() + PAUSE_MS
           onPlain()
@@ -138,10 +133,11 @@ export class Calls {
         return undefined
       }
       if (error.code === "PAYLOAD_TOO_LARGE" && spec.type === "query") return undefined
-      if (signal.aborted) return failed(cancelled(id))
       const isLost = !isForwarded(error) && error.code === "UNAVAILABLE"
-      if (isLost) return failed({ ...unreachable(true), operationId: id })
-      return failed(problemOf(error, spec, call.requestId))
+      const problem = isLost
+        ? { ...unreachable(true), operationId: id }
+        : problemOf(error, spec, call.requestId)
+      return failed(problem, headers, started)
     }
   }
 
@@ -257,6 +253,15 @@ class Exchange {
 
 async function encoded(envelope: ResponseEnvelope): Promise<WireEnvelope> {
   return await encodeFiles(() => encodeEnvelope(envelope))
+}
+
+function failed(
+  problem: HTTPProblem,
+  headers: CallOutcome["headers"],
+  started: number,
+): CallOutcome {
+  const durationMs = performance.now() - started
+  return { ok: false, problem, status: problem.status, headers, durationMs }
 }
 
 /** Whether a call was not made. */

@@ -115,6 +115,10 @@ describe.skipIf(noBrowser)("trying an operation", () => {
     await button(page, /add entry/i).click()
     await page.getByLabel("Key", { exact: true }).fill("language")
     await page.keyboard.press("Tab")
+    // The value of the entry, whose key was changed by leaving it.
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.id))
+      .toMatch(/_labels_language$/)
     await field(page, "language").fill("English")
     expect((await run(page)).body.data).toEqual({ got: { labels: { language: "English" } } })
   })

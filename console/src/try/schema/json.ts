@@ -1,7 +1,7 @@
 // Plain JSON: what a schema and an input are made of.
 
 import { isRecord } from "../../../../src/internal/guards.ts"
-import { isSchema, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { isSchema, listOf } from "../../../../src/schema/json.ts"
 
 /** A JSON Schema as it comes from a hub: nothing in it is taken on trust. */
 export type JsonSchema = boolean | JsonRecord
@@ -15,11 +15,6 @@ export type Path = readonly (string | number)[]
 /** A property of its own; never one that every object inherits. */
 export function own(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
-}
-
-/** The list of schemas under a keyword. */
-export function schemasUnder(schema: JsonRecord, keyword: string): readonly JsonSchema[] {
-  return listOf(own(schema, keyword)).filter(isSchema)
 }
 
 /** The named schemas under a keyword. */
@@ -62,17 +57,4 @@ export function sameJson(a: unknown, b: unknown): boolean {
     keys.length === others.length &&
     keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
   )
-}
-
-/** The value without properties that are `undefined`, as JSON would carry it. */
-export function withoutUndefined(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    return value.map((item) => (item === undefined ? null : withoutUndefined(item)))
-  }
-  if (!isRecord(value)) return value
-  const kept = {}
-  for (const [key, item] of Object.entries(value)) {
-    if (item !== undefined) setOwn(kept, key, withoutUndefined(item))
-  }
-  return kept
 }
