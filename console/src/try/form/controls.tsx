@@ -1,7 +1,7 @@
 // The controls of the form, all plain elements of the browser.
 
 import { useId, useState } from "react"
-import type { ChangeEvent, InputHTMLAttributes, ReactNode } from "react"
+import type { AriaAttributes, ChangeEvent, InputHTMLAttributes, ReactNode } from "react"
 import { toBase64 } from "../../../../src/internal/base64.ts"
 import { Button } from "../../ui/Button.tsx"
 import { formatBytes } from "../../ui/format.ts"
@@ -61,13 +61,8 @@ function hintOf(field: Field): string {
 }
 
 /** The attributes that every control has. */
-function marks({ id, label, description, isRequired, isInvalid }: ControlProps): {
-  readonly id: string
-  readonly "aria-label": string | undefined
-  readonly "aria-describedby": string | undefined
-  readonly "aria-invalid": boolean | undefined
-  readonly "aria-required": boolean | undefined
-} {
+function marks(control: ControlProps): AriaAttributes & { readonly id: string } {
+  const { id, label, description, isRequired, isInvalid } = control
   const about = [isInvalid && `${id}__error`, description !== undefined && `${id}__description`]
   return {
     id,

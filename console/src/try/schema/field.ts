@@ -1,3 +1,5 @@
+// What a schema says about one place of an input: how the form draws it, and what is below it.
+
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { hasKeys, listOf } from "../../../../src/schema/json.ts"
 import { factsOf } from "../../../../src/schema/read/facts.ts"
@@ -56,8 +58,6 @@ export class Field {
   #facts: Facts | undefined
   #kind: FieldKind | undefined
   #options: readonly Option[] | undefined
-  /** The field with what its conditions have added last. */
-  #last: { readonly parts: readonly Part[]; readonly field: Field } | undefined
 
   constructor(flat: Flat) {
     this.#flat = flat
@@ -205,16 +205,6 @@ export class Field {
       parts = met
       field = parts.reduce<Field>((at, part) => new Field(withPart(at.#flat, part)), this)
     }
-    const last = this.#last
-    const isSame = parts.length === last?.parts.length
-    if (
-      last !== undefined &&
-      isSame &&
-      parts.every(({ schema }, at) => schema === last.parts[at]?.schema)
-    ) {
-      return last.field
-    }
-    this.#last = { parts, field }
     return field
   }
 
@@ -338,18 +328,9 @@ function metBy(value: unknown, schema: JsonRecord, scope: Scope): readonly Part[
     if (own(value, name) !== undefined) met.push(part)
   }
   for (const [name, list] of Object.entries(isRecord(dependentRequired) ? dependentRequired : {})) {
-    // The list itself names what is added, so that it is the same one at the next value.
-    if (own(value, name) !== undefined) met.push(requiring(listOf(list)))
+    if (own(value, name) !== undefined) met.push({ required: list })
   }
   return met.filter(isRecord).map((part) => ({ schema: part, scope }))
-}
-
-const requirements = new WeakMap<object, JsonRecord>()
-
-function requiring(list: readonly unknown[]): JsonRecord {
-  const schema = requirements.get(list) ?? { required: list }
-  requirements.set(list, schema)
-  return schema
 }
 
 const checks = new WeakMap<object, InputCheck>()

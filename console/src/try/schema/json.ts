@@ -1,7 +1,7 @@
 // Plain JSON: what a schema and an input are made of.
 
 import { isRecord } from "../../../../src/internal/guards.ts"
-import { isSchema, listOf } from "../../../../src/schema/json.ts"
+import { isSchema } from "../../../../src/schema/json.ts"
 
 /** A JSON Schema as it comes from a hub: nothing in it is taken on trust. */
 export type JsonSchema = boolean | JsonRecord
@@ -25,23 +25,6 @@ export function namedSchemas(
   const map = own(schema, keyword)
   if (!isRecord(map)) return []
   return Object.entries(map).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]))
-}
-
-/** The strings of a list. */
-export function stringsUnder(schema: JsonRecord, keyword: string): readonly string[] {
-  return listOf(own(schema, keyword)).filter((one) => typeof one === "string")
-}
-
-/** The types that a schema names. */
-export function typesOf(schema: JsonRecord): readonly string[] {
-  const type = own(schema, "type")
-  return typeof type === "string" ? [type] : stringsUnder(schema, "type")
-}
-
-/** The text of a keyword, when it is one. */
-export function textOf(schema: JsonSchema, keyword: string): string | undefined {
-  const text = own(schema, keyword)
-  return typeof text === "string" && text !== "" ? text : undefined
 }
 
 /** Whether two JSON values are the same. */
