@@ -4,9 +4,9 @@ import {
   lazy,
   Suspense,
   useCallback,
-  useEffect,
   useId,
   useImperativeHandle,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -108,7 +108,8 @@ export function InputEditor({
     },
     [onChange],
   )
-  useEffect(() => onValidity?.({ isJson, issues }), [onValidity, isJson, issues])
+  // Before the next event: a key that sends the input may follow the one that made it valid.
+  useLayoutEffect(() => onValidity?.({ isJson, issues }), [onValidity, isJson, issues])
   const json = useRef<{ focus(): void }>(null)
   const pane = useRef<HTMLDivElement>(null)
   const focusPath = (path: readonly string[]): void => {

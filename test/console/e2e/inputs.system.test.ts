@@ -124,7 +124,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("moves and removes items of a list, and keeps an emptied one", async () => {
-    const { page } = await site.show("/o/input.list")
+    const { page } = await site.open("/o/input.list")
     await field(page, "Item 1").fill("one")
     for (const [number, text] of ["two", "three"].entries()) {
       await button(page, "Add item to tags").click()
@@ -138,7 +138,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("takes another choice, and what is typed into it", async () => {
-    const { page } = await site.show("/o/input.union")
+    const { page } = await site.open("/o/input.union")
     const kinds = page.getByLabel("shape: one of")
     await kinds.selectOption({ label: "Square" })
     await field(page, "side").fill("2")
@@ -152,7 +152,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("switches null on and off", async () => {
-    const { page } = await site.show("/o/input.maybe")
+    const { page } = await site.open("/o/input.maybe")
     const isNull = page.getByLabel("nickname is null")
     await isNull.check()
     expect((await run(page)).body.data).toEqual({ got: { nickname: null } })

@@ -1,7 +1,7 @@
 import { createElement } from "react"
+import type { ComponentType } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { describe, expect, it, vi } from "vitest"
-import { SchemaForm } from "../../../console/src/try/form/SchemaForm.tsx"
 import { fieldOf } from "../../../console/src/try/schema/field.ts"
 import { startValue } from "../../../console/src/try/schema/initial.ts"
 import { createCheck } from "../../../console/src/try/schema/issues.ts"
@@ -11,6 +11,12 @@ import type { JsonSchema } from "../../../console/src/try/schema/json.ts"
 vi.mock("../../../console/src/read/Markdown.tsx", () => ({
   Markdown: ({ text: shown }: { readonly text: string }) => shown,
 }))
+
+// Types of components are checked with the console, whose modules may import styles.
+const module: string = "../../../console/src/try/form/SchemaForm.tsx"
+const { SchemaForm } = (await import(module)) as {
+  readonly SchemaForm: ComponentType<Readonly<Record<string, unknown>>>
+}
 
 /** The form of a schema as HTML, with the issues of its value. */
 function drawn(schema: JsonSchema, value: unknown = startValue(schema)): string {

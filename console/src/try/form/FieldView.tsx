@@ -13,6 +13,7 @@ import { emptyOf, startOf } from "../schema/initial.ts"
 import { own, sameJson } from "../schema/json.ts"
 import { mismatch, optionFor } from "../schema/match.ts"
 import { Control } from "./controls.tsx"
+import type { About } from "./controls.tsx"
 
 /** What every field needs of its form. */
 export interface FormState {
@@ -120,16 +121,6 @@ export function FieldView(props: FieldProps): ReactNode {
       )}
     </div>
   )
-}
-
-/** What the parts of a field have in common. */
-export interface About {
-  readonly label: string
-  readonly id: string
-  readonly description: string | undefined
-  readonly isRequired: boolean
-  readonly isInvalid: boolean
-  readonly onChange: (value: unknown) => void
 }
 
 type BodyProps = FieldProps & { readonly about: About }

@@ -9,12 +9,21 @@ import { printJson, toInteger } from "../../ui/json-text.ts"
 import { readJson } from "../editor/read-json.ts"
 import type { Field } from "../schema/field.ts"
 import { sameJson } from "../schema/json.ts"
-import type { About } from "./FieldView.tsx"
 
 /** More values than this are searched, not listed. */
 const MAX_LISTED = 200
 /** How many of them are offered at once. */
 const MAX_OFFERED = 50
+
+/** What the parts of a field have in common. */
+export interface About {
+  readonly label: string
+  readonly id: string
+  readonly description: string | undefined
+  readonly isRequired: boolean
+  readonly isInvalid: boolean
+  readonly onChange: (value: unknown) => void
+}
 
 interface ControlProps extends About {
   readonly field: Field
