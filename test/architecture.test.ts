@@ -44,12 +44,9 @@ const CONSOLE_PACKAGES = [
   "@codemirror/lint",
   "@codemirror/state",
   "@codemirror/view",
-  "@rjsf/core/lib/components/Form.js",
-  "@rjsf/utils",
   "@tanstack/react-virtual",
   "@vitejs/plugin-react",
   "dompurify",
-  "eventsource-parser/stream",
   "marked",
   "react",
   "react-dom",
@@ -57,7 +54,7 @@ const CONSOLE_PACKAGES = [
   "vite",
 ]
 
-/** What the console calls operations with, over a WebSocket, and reads their policies with. */
+/** What the console calls operations with, and reads their policies and the events of a hub with. */
 const CLIENT = [
   "core/envelope-codec.ts",
   "core/error-marks.ts",
@@ -65,8 +62,10 @@ const CLIENT = [
   "core/policy-state.ts",
   "core/problem.ts",
   "core/unread-file.ts",
+  "http-client/sse.ts",
   "protocol/client.ts",
   "schema/file-fields.ts",
+  "transport/http/http-transport.ts",
   "transport/websocket/websocket.ts",
 ]
 

@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from "react"
 import type { ReactNode } from "react"
 import type { RecordedCall, RecordedValue } from "../api/model.ts"
-import { isProblem } from "../api/problems.ts"
+import { toProblem } from "../api/problems.ts"
 import { linkTo, navigate, useHub, useHubInfo, useOperations, useSpec } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
 import { curlSnippet } from "../read/snippets/snippets.ts"
@@ -201,10 +201,11 @@ function Recorded({
       </p>
     )
   }
-  const { input, result, items, problem } = record
+  const { input, result, items } = record
+  const problem = toProblem(record.problem)
   return (
     <>
-      {isProblem(problem) && (
+      {problem !== undefined && (
         <section aria-label="Error">
           <h3>Error</h3>
           <ProblemView problem={problem} isQuery={call.type === "query"} />

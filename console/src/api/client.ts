@@ -1,11 +1,13 @@
-import { isRecord } from "../../../src/internal/guards.ts"
+import { isObject, isRecord } from "../../../src/internal/guards.ts"
 import { getOwn, textOf } from "../../../src/schema/json.ts"
-import { callOperation } from "./call.ts"
-import type { LiveCalls } from "./live-calls.ts"
+import type { Calls } from "./calls.ts"
 import { ProblemError } from "./model.ts"
 import type { SourceCalls } from "../../../src/hub/activity/counters.ts"
 import type {
+  CallTrace,
   HubClient,
+  HubEvent,
+  HubEventsOptions,
   HubInfo,
   HubStats,
   OperationSpec,
@@ -13,14 +15,13 @@ import type {
   PolicyState,
   RecordedCall,
   SourceInfo,
+  SourceLogLine,
   SourceReport,
   SourceStatus,
 } from "./model.ts"
-import { unexpectedAnswer } from "./problems.ts"
+import { brokeOff, toProblem, unexpectedAnswer, unreachable } from "./problems.ts"
 import { Requests } from "./requests.ts"
 import type { RequestOptions } from "./requests.ts"
-import type { Session } from "./session.ts"
-import { readHubEvents, watchOperation } from "./streams.ts"
 
 export interface HubClientOptions extends RequestOptions {
   /** Called with what the hub says about itself. */
@@ -41,15 +42,16 @@ export function createHubClient(options: HubClientOptions): HubClient {
     hasSockets = info.websocket
     options.onInfo?.(info)
   }
-  let sockets: Promise<LiveCalls> | undefined
-  const liveCalls = async (): Promise<LiveCalls | undefined> => {
-    if (!hasSockets) return undefined
+  let loaded: Promise<Calls> | undefined
+  /** Loads what calls operations. Rejects with a `ProblemError` if the hub does not send the file. */
+  const load = async (): Promise<Calls> => {
     try {
-      return await (sockets ??= openLiveCalls(requests.baseUrl, options.session))
+      return await (loaded ??= import("./calls.ts").then(
+        ({ Calls: Loaded }) => new Loaded(requests),
+      ))
     } catch {
-      // The file could not be loaded.
-      sockets = undefined
-      return undefined
+      loaded = undefined
+      throw new ProblemError(unreachable(false), 0)
     }
   }
   const json = async <TAnswer>(path: string, signal?: AbortSignal): Promise<TAnswer> =>
@@ -61,13 +63,18 @@ export function createHubClient(options: HubClientOptions): HubClient {
     describe: (id, signal) => json<OperationSpec>(`operations/${encodeURIComponent(id)}`, signal),
     async call(id, input, callOptions) {
       const { live } = callOptions
-      if (live === undefined) return await callOperation(requests, id, input, callOptions)
-      const calls = await liveCalls()
-      if (calls === undefined) live.onPlain()
-      const outcome = await calls?.call(live, input, callOptions)
-      return outcome ?? (await callOperation(requests, id, input, callOptions))
+      try {
+        const calls = await load()
+        if (!hasSockets) live?.onPlain()
+        const outcome =
+          live && hasSockets ? await calls.callLive(id, input, callOptions, live) : undefined
+        return outcome ?? (await calls.call(id, input, callOptions))
+      } catch (error) {
+        const { problem } = error as ProblemError
+        return { ok: false, problem, status: 0, headers: {}, durationMs: 0 }
+      }
     },
-    watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
+    watch: async (id, input, watchOptions) => await (await load()).watch(id, input, watchOptions),
     async sources(signal) {
       const { sources, calls } = await requests.json("hub/sources", signal)
       return expectList<SourceStatus>(sources, "The list of sources").map((status) => {
@@ -104,12 +111,6 @@ export function createHubClient(options: HubClientOptions): HubClient {
       await response.body?.cancel()
     },
   }
-}
-
-/** Calls over a WebSocket; most visits never need the file. */
-async function openLiveCalls(baseUrl: string, session: Session): Promise<LiveCalls> {
-  const { LiveCalls: Loaded } = await import("./live-calls.ts")
-  return new Loaded(baseUrl, session)
 }
 
 /** One response with the source of each operation. A server that is not a hub lists its operations in pages. */
@@ -159,6 +160,46 @@ async function fromHub(
     if (error instanceof ProblemError && error.status === 404) return undefined
     throw error
   }
+}
+
+/** Reads the events of the hub, until it is aborted; rejects if the hub goes away. */
+async function readHubEvents(
+  requests: Requests,
+  { signal, onOpen, onEvent }: HubEventsOptions,
+): Promise<void> {
+  if (signal.aborted) return
+  try {
+    for await (const frame of requests.events("hub/events", signal, onOpen)) {
+      if (signal.aborted || frame.event === "end") return
+      const value: unknown = JSON.parse(frame.text)
+      if (frame.event === "error") {
+        const problem = toProblem(value)
+        if (problem === undefined) throw unexpectedAnswer("An error of the stream")
+        throw new ProblemError(problem, problem.status)
+      }
+      const event = hubEventOf(frame.event, value)
+      if (event !== undefined) onEvent(event)
+    }
+    throw new ProblemError(brokeOff("The event stream of the hub"), 0)
+  } catch (error) {
+    if (signal.aborted) return
+    if (error instanceof ProblemError) throw error
+    if (error instanceof SyntaxError) throw unexpectedAnswer("An event of the stream")
+    throw new ProblemError(unreachable(true), 0)
+  }
+}
+
+/** An event with its kind inside or as its name; `undefined` for unknown ones. */
+function hubEventOf(name: string | undefined, value: unknown): HubEvent | undefined {
+  if (!isObject(value)) return undefined
+  const { kind } = value as { readonly kind?: unknown }
+  if ("trace" in value && kind === "call") return value as HubEvent
+  if ("status" in value && kind === "source") return value as HubEvent
+  if (name === "call") return { kind: "call", trace: value as CallTrace }
+  if (name === "source") return { kind: "source", status: value as SourceStatus }
+  if (name === "log") return { kind: "log", line: value as SourceLogLine }
+  if (name === "lost" && "events" in value) return { kind: "lost", events: Number(value.events) }
+  return undefined
 }
 
 function expectList<TItem>(value: unknown, what: string): readonly TItem[] {

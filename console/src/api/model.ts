@@ -88,7 +88,6 @@ export type CallOutcome = {
 
 /** One item of a subscription. */
 export interface WatchItem {
-  readonly id: string | undefined
   readonly envelope: ResponseEnvelope
   /** Milliseconds since 1970, when it arrived here. */
   readonly at: number

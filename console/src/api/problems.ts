@@ -1,4 +1,5 @@
-import { isRecord } from "../../../src/internal/guards.ts"
+import { problemError, problemOf } from "../../../src/core/problem.ts"
+import { getOwn } from "../../../src/schema/json.ts"
 import { ProblemError } from "./model.ts"
 import type { HTTPProblem } from "./model.ts"
 
@@ -24,12 +25,9 @@ export function localProblem(
 /** The problem in a response. A proxy in between may answer with anything. */
 export async function readProblem(response: Response): Promise<HTTPProblem> {
   const { status, statusText } = response
-  try {
-    const value: unknown = JSON.parse(await response.text())
-    if (isProblem(value)) return value
-  } catch {
-    // Reported below: an HTML page, or a truncated response.
-  }
+  // Otherwise it is an HTML page, or a truncated response.
+  const problem = toProblem(await response.json().catch(() => undefined), status)
+  if (problem !== undefined) return problem
   const statusLine = `${status} ${statusText}`.trim()
   return localProblem(
     status === 401 ? "UNAUTHENTICATED" : status === 429 ? "RATE_LIMITED" : "UNAVAILABLE",
@@ -55,8 +53,22 @@ export function unexpectedAnswer(what: string): ProblemError {
   return new ProblemError(localProblem("DATA_LOSS", "Unexpected answer", detail), 0)
 }
 
-/** Whether a value is a problem of a hub. */
-export function isProblem(value: unknown): value is HTTPProblem {
-  if (!isRecord(value)) return false
-  return typeof value["code"] === "string" && typeof value["detail"] === "string"
+/** A stream ended before its end event. */
+export function brokeOff(what: string): HTTPProblem {
+  const detail = `${what} broke off before its end: the hub stopped, or the connection was lost.`
+  const more = { retryable: true, mayHaveExecuted: true }
+  return localProblem("UNAVAILABLE", "The stream broke off", detail, more)
+}
+
+/** The problem of a hub that a value in JSON is; `undefined` for anything else. */
+export function toProblem(value: unknown, status?: number): HTTPProblem | undefined {
+  const error = problemError(value)
+  if (error === undefined) return undefined
+  const own = getOwn(value as object, "status")
+  return problemOf(
+    error,
+    undefined,
+    undefined,
+    status ?? (typeof own === "number" ? own : undefined),
+  )
 }

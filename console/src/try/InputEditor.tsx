@@ -4,9 +4,9 @@ import {
   lazy,
   Suspense,
   useCallback,
-  useEffect,
   useId,
   useImperativeHandle,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -26,14 +26,14 @@ import { readJson } from "./editor/read-json.ts"
 import { focusField } from "./form/ids.ts"
 import { createCheck } from "./schema/issues.ts"
 import type { InputIssue } from "./schema/issues.ts"
-import { initialValue } from "./schema/initial.ts"
-import { isRecord } from "../../../src/internal/guards.ts"
+import { startOf } from "./schema/initial.ts"
+import { fieldOf } from "./schema/field.ts"
+import type { Field } from "./schema/field.ts"
 import { isSchema } from "../../../src/schema/json.ts"
 import { sameJson } from "./schema/json.ts"
 import type { JsonRecord, Path } from "./schema/json.ts"
 import { toPointer } from "./schema/pointer.ts"
-import { toFormSchema } from "./schema/to-form.ts"
-import { unseenIn } from "./schema/unseen.ts"
+import { unseenIn } from "./schema/match.ts"
 import "./input.css"
 
 const SchemaForm = lazy(async () => {
@@ -92,10 +92,10 @@ export function InputEditor({
   handle,
 }: InputEditorProps): ReactNode {
   const schema = isSchema(schemaSource) ? schemaSource : true
-  const form = useMemo(() => toFormSchema(schema), [schema])
+  const field = useMemo(() => fieldOf(schema), [schema])
   const check = useMemo(() => createCheck(schema), [schema])
   const issues = useMemo(() => check(value), [check, value])
-  const unseen = useMemo(() => unseenIn(form.schema, value), [form, value])
+  const unseen = useMemo(() => unseenIn(field, value), [field, value])
   const prefix = useId().replaceAll(/[^\w-]/g, "")
   const [view, setView] = useState<View>(answerTo === undefined ? firstView : "form")
   const [isTouched, setTouched] = useState(false)
@@ -108,7 +108,8 @@ export function InputEditor({
     },
     [onChange],
   )
-  useEffect(() => onValidity?.({ isJson, issues }), [onValidity, isJson, issues])
+  // Before the next event: a key that sends the input may follow the one that made it valid.
+  useLayoutEffect(() => onValidity?.({ isJson, issues }), [onValidity, isJson, issues])
   const json = useRef<{ focus(): void }>(null)
   const pane = useRef<HTMLDivElement>(null)
   const focusPath = (path: readonly string[]): void => {
@@ -150,7 +151,7 @@ export function InputEditor({
           <Button size="small" variant="quiet" onClick={fill}>
             Fill with example
           </Button>
-          <Button size="small" variant="quiet" onClick={() => change(initialValue(schema))}>
+          <Button size="small" variant="quiet" onClick={() => change(startOf(field))}>
             Reset
           </Button>
         </div>
@@ -174,8 +175,7 @@ export function InputEditor({
             <FormGuard key={prefix} onJson={() => setView("json")}>
               <Suspense fallback={<Spinner label="Loading the form…" />}>
                 <SchemaForm
-                  form={form}
-                  check={check}
+                  field={field}
                   value={value}
                   issues={isTouched ? issues : VALID.issues}
                   idPrefix={prefix}
@@ -183,14 +183,8 @@ export function InputEditor({
                 />
               </Suspense>
             </FormGuard>
-            {answerTo === undefined && isEmptyForm(form.schema) && (
+            {answerTo === undefined && isEmptyForm(field) && (
               <p className="muted">This operation takes no input.</p>
-            )}
-            {form.hidden.length > 0 && (
-              <p className="field-note">
-                Only in JSON: {form.hidden.slice(0, 10).join(", ")}
-                {form.hidden.length > 10 && ` and ${form.hidden.length - 10} more`}.
-              </p>
             )}
           </div>
         )}
@@ -222,11 +216,9 @@ function fieldsText(value: unknown, paths: readonly Path[]): string {
 }
 
 /** Whether there is nothing to fill in. */
-function isEmptyForm(schema: JsonRecord): boolean {
-  const { type, properties, ...rest } = schema
-  const isBare = isRecord(properties) && Object.keys(properties).length === 0
-  const more = ["additionalProperties", "anyOf", "oneOf", "if", "dependencies"]
-  return type === "object" && isBare && !more.some((keyword) => keyword in rest)
+function isEmptyForm(field: Field): boolean {
+  const isBare = field.names.length === 0 && field.rest === undefined
+  return field.kind === "object" && isBare && !field.hasConditions
 }
 
 /** Both where there is room for both, beside the result. */

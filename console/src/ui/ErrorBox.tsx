@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { ProblemError } from "../api/model.ts"
 import type { HTTPProblem } from "../api/model.ts"
-import { isProblem } from "../api/problems.ts"
+import { toProblem } from "../api/problems.ts"
 import { Badge } from "./Badge.tsx"
 import { Button } from "./Button.tsx"
 import { Empty } from "./Empty.tsx"
@@ -75,8 +75,7 @@ export function Issues({
 }
 
 function problemOf(error: unknown): HTTPProblem | undefined {
-  if (error instanceof ProblemError) return error.problem
-  return isProblem(error) ? error : undefined
+  return error instanceof ProblemError ? error.problem : toProblem(error)
 }
 
 function messageOf(error: unknown): string {

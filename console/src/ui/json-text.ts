@@ -8,15 +8,26 @@ const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g")
 export function printJson(value: unknown, indent?: number): string | undefined {
   // `undefined` where the types of the platform promise a text.
   const text = JSON.stringify(value, withMark, indent) as string | undefined
-  return text?.replaceAll(MARKED, "$1")
+  return text === undefined ? undefined : unmarked(text)
+}
+
+/** JSON text with digits in place of marked texts. */
+export function unmarked(text: string): string {
+  return text.replaceAll(MARKED, "$1")
 }
 
 /** Parses JSON; throws a `SyntaxError`. */
 export function parseJson(text: string): unknown {
+  const { value, hasMarks } = parseMarked(text)
+  return hasMarks ? withoutMarks(value) : value
+}
+
+/** Parses JSON, with marked texts in place of integers that a number would change. */
+export function parseMarked(text: string): { readonly value: unknown; readonly hasMarks: boolean } {
   const value: unknown = JSON.parse(text)
   // Not the digits after a point: long fractions are common, and reading twice takes long.
-  if (!/(?<![\d.])\d{16,}(?![\d.eE])/.test(text)) return value
-  return JSON.parse(text.replaceAll(TOKEN, marked), withoutMark)
+  if (!/(?<![\d.])\d{16,}(?![\d.eE])/.test(text)) return { value, hasMarks: false }
+  return { value: JSON.parse(text.replaceAll(TOKEN, marked)), hasMarks: true }
 }
 
 /** The number of digits that were typed: a `BigInt` where a number would change them. */
@@ -30,7 +41,7 @@ export function withNumbers(value: unknown): unknown {
   return mapped(value, (item) => (typeof item === "bigint" ? Number(item) : item))
 }
 
-/** A value with marked texts in place of `BigInt`s, for the form library: it can only hold JSON. */
+/** A value with marked texts in place of `BigInt`s, for what can only hold JSON. */
 export function withMarks(value: unknown): unknown {
   return mapped(value, (item) => withMark("", item))
 }

@@ -41,7 +41,7 @@ const Item = memo(function Item({
   readonly isOpen: boolean
   readonly onToggle: (seq: number) => void
 }): ReactNode {
-  const { seq, at, envelope, id } = entry
+  const { seq, at, envelope } = entry
   const preview = useMemo(() => printShort(envelope.data, PREVIEW_CHARACTERS), [envelope])
   return (
     <div className="item">
@@ -59,11 +59,6 @@ const Item = memo(function Item({
       </button>
       {isOpen && (
         <div className="item-body">
-          {id !== undefined && (
-            <p className="item-id">
-              Event <code>{id}</code>
-            </p>
-          )}
           <JsonTree value={envelope.data} />
         </div>
       )}

@@ -19,7 +19,6 @@ const SEARCHED_CHARACTERS = 20_000
 export interface WatchEntry {
   /** Its number in the stream, from 1. */
   readonly seq: number
-  readonly id: string | undefined
   readonly at: number
   readonly envelope: ResponseEnvelope
   readonly weight: number
@@ -101,9 +100,9 @@ export function isMatch(entry: WatchEntry, text: string): boolean {
 
 function withItems(state: WatchState, items: readonly WatchItem[]): WatchState {
   if (items.length === 0) return state
-  const entries = items.map(({ id, at, envelope }, index) => {
+  const entries = items.map(({ at, envelope }, index) => {
     const seq = state.received + index + 1
-    return { seq, id, at, envelope, weight: weigh(envelope.data, MAX_WEIGHT) }
+    return { seq, at, envelope, weight: weigh(envelope.data, MAX_WEIGHT) }
   })
   const times = items.map(({ at }) => at)
   const list = state.isPaused ? state.waiting : state.shown

@@ -61,11 +61,14 @@ export function alternativesOf(flat: Flat, most: number = MAX_ALTERNATIVES): rea
 function chooseFirst(flat: Flat, most: number): readonly Flat[] {
   const [first, ...unions] = flat.unions
   if (first === undefined) return [flat]
-  return first.parts.slice(0, most).map((part) => {
-    const flattening = new Flattening({ ...flat, unions })
-    flattening.add(part)
-    return flattening
-  })
+  return first.parts.slice(0, most).map((part) => withPart({ ...flat, unions }, part))
+}
+
+/** Everything that holds for a value, and one more schema. */
+export function withPart(flat: Flat, part: Part): Flat {
+  const flattening = new Flattening(flat)
+  flattening.add(part)
+  return flattening
 }
 
 class Flattening implements Flat {

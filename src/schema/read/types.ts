@@ -55,7 +55,7 @@ export function requirementsOf({ parts }: Union): readonly (readonly string[])[]
 }
 
 /** Types on both sides, `integer` also as a `number`; the first ones if there are none. */
-export function commonTypes(left: readonly string[], right: readonly string[]): readonly string[] {
+function commonTypes(left: readonly string[], right: readonly string[]): readonly string[] {
   const isIn = (type: string, types: readonly string[]): boolean =>
     types.includes(type) || (type === "integer" && types.includes("number"))
   const common = [

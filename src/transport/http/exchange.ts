@@ -20,6 +20,7 @@ export interface HTTPPeer {
   readonly headers: RequestHeaders | undefined
   /** Longest answer of a call, and longest item of a stream. */
   readonly maxResponseBytes: number
+  readonly parse: (json: string) => unknown
 }
 
 /** A request to it. */
@@ -166,9 +167,9 @@ export function pathOf(operationId: string): string {
 }
 
 /** The value of a text in JSON. */
-export function parse({ url }: HTTPPeer, text: string): unknown {
+export function parse({ url, parse: read }: HTTPPeer, text: string): unknown {
   try {
-    return JSON.parse(text)
+    return read(text)
   } catch {
     throw refusal("DATA_LOSS", `What ${url} answered is not JSON: is it a served registry?`)
   }

@@ -51,6 +51,8 @@ export interface HTTPTransportOptions {
   readonly resumeMs?: number | undefined
   /** Longest answer of a call and longest item of a stream, in bytes: 64 Mi. */
   readonly maxResponseBytes?: number | undefined
+  /** Parses the JSON of results, such as with large integers as `BigInt`s: `JSON.parse`. */
+  readonly parse?: ((json: string) => unknown) | undefined
   /** Allows sending headers to another machine over `http:`, where others can read them. */
   readonly insecure?: boolean | undefined
   readonly clock?: Clock | undefined
@@ -63,6 +65,7 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
   retries: { min: 0, max: 100, whole: true },
   resumeMs: { min: 0 },
   maxResponseBytes: "count",
+  parse: "function",
   insecure: "boolean",
   clock: "clock",
 }
@@ -85,7 +88,8 @@ export function createHTTPTransport(
   options: HTTPTransportOptions = {},
 ): Transport {
   validateOptions("createHTTPTransport", options, HTTP_TRANSPORT_OPTIONS)
-  const { headers, maxResponseBytes = 64 * 1024 * 1024, insecure } = options
+  const { headers, maxResponseBytes = 64 * 1024 * 1024, parse: read = JSON.parse } = options
+  const { insecure } = options
   const { location } = globalThis as { readonly location?: { href: string; host: string } }
   const base = validateUrl(url, location?.href)
   if (headers !== undefined && !insecure && isUnencrypted(base) && base.host !== location?.host) {
@@ -95,7 +99,7 @@ export function createHTTPTransport(
   // Looked up per call: a browser's must not be called as a method, and tests replace the platform's.
   const fetch: typeof globalThis.fetch =
     options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-  const peer = { url: base.href.replace(/\/+$/, ""), fetch, headers, maxResponseBytes }
+  const peer = { url: base.href.replace(/\/+$/, ""), fetch, headers, maxResponseBytes, parse: read }
   return openTransport(peer, options)
 }
 

@@ -29,7 +29,8 @@ describe("a client of a server that is not a hub", () => {
   })
 
   test("keeps the digits of large integers in results and in items of streams", async () => {
-    const envelope = '{"data":{"id":9007199254740993},"meta":{"source":"local"}}'
+    const envelope =
+      '{"data":{"id":9007199254740993},"meta":{"source":"local","operationId":"a.b","timestamp":1}}'
     const hub = await answering((request, response) => {
       const isStream = request.headers.accept === "text/event-stream"
       const type = isStream ? "text/event-stream" : "application/json"
@@ -71,7 +72,8 @@ describe("a client of a server that is not a hub", () => {
   test("reports that a stream broke off", async () => {
     const hub = await answering((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" })
-      response.write('id: 1\ndata: {"data":1,"meta":{}}\n\n', () => response.socket?.destroy())
+      const meta = '{"source":"local","operationId":"a.b","timestamp":1}'
+      response.write(`id: 1\ndata: {"data":1,"meta":${meta}}\n\n`, () => response.socket?.destroy())
     })
     const items: WatchItem[] = []
     const watching = hub.watch("a.b", {}, { signal: never(), onItem: (item) => items.push(item) })

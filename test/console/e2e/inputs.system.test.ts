@@ -115,8 +115,50 @@ describe.skipIf(noBrowser)("trying an operation", () => {
     await button(page, /add entry/i).click()
     await page.getByLabel("Key", { exact: true }).fill("language")
     await page.keyboard.press("Tab")
+    // The value of the entry, whose key was changed by leaving it.
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.id))
+      .toMatch(/_labels_language$/)
     await field(page, "language").fill("English")
     expect((await run(page)).body.data).toEqual({ got: { labels: { language: "English" } } })
+  })
+
+  test("moves and removes items of a list, and keeps an emptied one", async () => {
+    const { page } = await site.open("/o/input.list")
+    await field(page, "Item 1").fill("one")
+    for (const [number, text] of ["two", "three"].entries()) {
+      await button(page, "Add item to tags").click()
+      await field(page, `Item ${number + 2}`).fill(text)
+    }
+    await button(page, "Move item 2 up").click()
+    await button(page, "Remove item 3").click()
+    expect((await run(page)).body.data).toEqual({ got: { tags: ["two", "one"] } })
+    await field(page, "Item 2").fill("")
+    expect((await run(page)).body.data).toEqual({ got: { tags: ["two", ""] } })
+  })
+
+  test("takes another choice, and what is typed into it", async () => {
+    const { page } = await site.open("/o/input.union")
+    const kinds = page.getByLabel("shape: one of")
+    await kinds.selectOption({ label: "Square" })
+    await field(page, "side").fill("2")
+    await kinds.selectOption({ label: "Circle" })
+    expect(await field(page, "side").count()).toBe(0)
+    // The number stays as it is typed.
+    await field(page, "radius").pressSequentially("1.50")
+    expect(await field(page, "radius").inputValue()).toBe("1.50")
+    const input = { shape: { kind: "circle", radius: 1.5 } }
+    expect((await run(page)).body.data).toEqual({ got: input })
+  })
+
+  test("switches null on and off", async () => {
+    const { page } = await site.open("/o/input.maybe")
+    const isNull = page.getByLabel("nickname is null")
+    await isNull.check()
+    expect((await run(page)).body.data).toEqual({ got: { nickname: null } })
+    await isNull.uncheck()
+    await field(page, "nickname").and(page.getByRole("textbox")).fill("Ada")
+    expect((await run(page)).body.data).toEqual({ got: { nickname: "Ada" } })
   })
 
   test("takes null from the form where that is allowed", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
 import { fullSampleOf } from "../../../console/src/read/snippets/sample.ts"
-import { emptyOf, initialValue } from "../../../console/src/try/schema/initial.ts"
+import { fieldOf } from "../../../console/src/try/schema/field.ts"
+import { emptyOf, startValue } from "../../../console/src/try/schema/initial.ts"
 import { createCheck } from "../../../console/src/try/schema/issues.ts"
 
 const root = {
@@ -32,19 +33,24 @@ const root = {
 
 describe("the initial value of a form", () => {
   it("is what is required and fixed, and the defaults", () => {
-    const value = initialValue(root) as Record<string, unknown>
+    const value = startValue(root) as Record<string, unknown>
     expect(value).toMatchObject({ kind: "cat", size: 3, place: { zip: "0" } })
     expect(Object.keys(value)).toEqual(["kind", "size", "place"])
   })
 
   it("is undefined for a value that cannot be guessed", () => {
-    expect(initialValue({ type: "string" })).toBeUndefined()
-    expect(initialValue(true)).toBeUndefined()
-    expect(initialValue({ $ref: "#" })).toBeUndefined()
+    expect(startValue({ type: "string" })).toBeUndefined()
+    expect(startValue(true)).toBeUndefined()
+    expect(startValue({ $ref: "#" })).toBeUndefined()
+  })
+
+  it("is an empty object or list where anything may be in it", () => {
+    expect(startValue({ type: "object" })).toEqual({})
+    expect(startValue({ type: ["array", "null"] })).toEqual([])
   })
 
   it("takes the first choice of a union", () => {
-    const value = initialValue({
+    const value = startValue({
       oneOf: [
         { type: "object", required: ["k"], properties: { k: { const: 1 } } },
         { type: "string" },
@@ -54,7 +60,7 @@ describe("the initial value of a form", () => {
   })
 
   it("takes no value of allOf for an object", () => {
-    expect(initialValue({ allOf: [{ enum: ["only"] }] })).toBe("only")
+    expect(startValue({ allOf: [{ enum: ["only"] }] })).toBe("only")
   })
 })
 
@@ -87,10 +93,10 @@ describe("the example value of a schema", () => {
 
 describe("the initial value of a new item", () => {
   it("can be sent", () => {
-    expect(emptyOf(true, { type: "string" })).toBe("")
-    expect(emptyOf(true, { type: "integer", minimum: 5 })).toBe(5)
-    expect(emptyOf(true, { enum: ["x", "y"] })).toBe("x")
-    expect(emptyOf(true, { type: "object", properties: {} })).toEqual({})
-    expect(emptyOf(true, { type: "null" })).toBeNull()
+    expect(emptyOf(fieldOf({ type: "string" }))).toBe("")
+    expect(emptyOf(fieldOf({ type: "integer", minimum: 5 }))).toBe(5)
+    expect(emptyOf(fieldOf({ enum: ["x", "y"] }))).toBe("x")
+    expect(emptyOf(fieldOf({ type: "object", properties: {} }))).toEqual({})
+    expect(emptyOf(fieldOf({ type: "null" }))).toBeNull()
   })
 })

@@ -11,7 +11,6 @@ import type { WatchAction, WatchState } from "../../../console/src/watch/model.t
 
 function item(data: unknown, at = 1000): WatchItem {
   return {
-    id: undefined,
     at,
     envelope: { data, meta: { source: "local", operationId: "a.b", timestamp: at } },
   }

@@ -36,7 +36,7 @@ function start(): Started {
   const give = (count: number): void => {
     for (let index = 0; index < count; index++) {
       const meta = { source: "local", operationId: "a.b", timestamp: 0 } as const
-      onItem({ id: undefined, at: Date.now(), envelope: { data: index, meta } })
+      onItem({ at: Date.now(), envelope: { data: index, meta } })
     }
   }
   return { run, actions, signal, give, end: resolve, fail: reject }

@@ -269,6 +269,19 @@ describe("calls over HTTP", () => {
     expect((await failure(map.call("demo.echo", "x".repeat(6000)))).code).toBe("PAYLOAD_TOO_LARGE")
   })
 
+  test("have results as the option parse reads them", async () => {
+    const parse = (json: string): unknown =>
+      JSON.parse(json, (_key, value: unknown) => (value === 7 ? 7n : value))
+    const { map } = await connect(createRegistry([echo]), { parse, batch: false })
+    expect((await map.call("demo.echo", [6, 7])).data).toEqual([6, 7n])
+    const broken = await connect(createRegistry([echo]), {
+      parse: () => {
+        throw new SyntaxError("no")
+      },
+    })
+    expect((await failure(broken.map.call("demo.echo", 1))).code).toBe("DATA_LOSS")
+  })
+
   test("with many short lines instead of one answer fail at the same limit", async () => {
     const { url } = await listen((_request, response) => {
       response.write("{}")

@@ -1,9 +1,9 @@
 import { schemasAt } from "../schema/at-path.ts"
-import { listOf } from "../../../../src/schema/json.ts"
+import { listOf, textOf } from "../../../../src/schema/json.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
 import { ownValues } from "../../../../src/schema/read/values.ts"
 import { fullSampleOf } from "../../read/snippets/sample.ts"
-import { namedSchemas, own, sameJson, stringsUnder, textOf, typesOf } from "../schema/json.ts"
+import { namedSchemas, own, sameJson } from "../schema/json.ts"
 import type { JsonRecord, JsonSchema, Path } from "../schema/json.ts"
 
 /** A suggestion for a place in the text. */
@@ -28,7 +28,7 @@ export function suggestNames(
 ): readonly Suggestion[] {
   const suggestions = new Map<string, Suggestion>()
   const here = schemasAt(root, path)
-  const required = new Set(here.flatMap((schema) => stringsUnder(schema, "required")))
+  const required = new Set(here.flatMap(({ required: names }) => listOf(names)))
   for (const schema of here) {
     for (const [name, child] of namedSchemas(schema, "properties")) {
       if (suggestions.size >= MAX_SUGGESTIONS) return [...suggestions.values()]
@@ -37,7 +37,7 @@ export function suggestNames(
         label: name,
         text: name,
         detail: typeName(root, [...path, name]),
-        info: textOf(child, "description"),
+        info: textOf(own(child, "description")),
         isRequired: required.has(name),
       })
     }
@@ -73,15 +73,17 @@ export function suggestValues(root: JsonSchema, path: Path): readonly Suggestion
 export function valueStart(root: JsonSchema, path: Path): string {
   const [first, ...more] = suggestValues(root, path)
   if (first !== undefined && more.length === 0 && first.text.length < 40) return first.text
-  const types = new Set(schemasAt(root, path).flatMap((schema) => typesOf(schema)))
-  if (types.size !== 1) return ""
-  const [type] = types
+  const type = typeName(root, path)
   return type === "string" ? '""' : type === "object" ? "{}" : type === "array" ? "[]" : ""
 }
 
 function typeName(root: JsonSchema, path: Path): string {
-  const types = new Set(schemasAt(root, path).flatMap((schema) => typesOf(schema)))
-  return [...types].join(" | ")
+  return [...new Set(schemasAt(root, path).flatMap(typesOf))].join(" | ")
+}
+
+/** The types that a schema names. */
+function typesOf({ type }: JsonRecord): readonly unknown[] {
+  return [type].flat().filter((one) => typeof one === "string")
 }
 
 /** The examples of a schema. */

@@ -1,81 +1,64 @@
-// Not from the package's root: that also brings what it tests itself with, and another validator.
-import Form from "@rjsf/core/lib/components/Form.js"
-import type { UiSchema } from "@rjsf/utils"
-import { useMemo, useState } from "react"
+import { memo, useLayoutEffect, useMemo, useRef } from "react"
 import type { ReactNode } from "react"
-import { withMarks, withoutMarks } from "../../ui/json-text.ts"
-import type { InputCheck, InputIssue } from "../schema/issues.ts"
-import { sameJson, withoutUndefined } from "../schema/json.ts"
-import { JSON_FIELD, SCALAR_FIELD } from "../schema/to-form.ts"
-import type { FormSchema } from "../schema/to-form.ts"
-import { JsonField } from "./JsonField.tsx"
-import { NumberField, ScalarField } from "./NumberField.tsx"
-import { templates } from "./templates.tsx"
-import { createFormValidator, toValidationData } from "./validator.ts"
-import { widgets } from "./widgets.tsx"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { pointerTokens, setOwn } from "../../../../src/schema/json.ts"
+import type { Field } from "../schema/field.ts"
+import type { InputIssue } from "../schema/issues.ts"
+import { own } from "../schema/json.ts"
+import { groupBy } from "../../ui/group-by.ts"
+import { FieldView, FormContext } from "./FieldView.tsx"
+import { fieldId } from "./ids.ts"
 
-const FIELDS = { [JSON_FIELD]: JsonField, [SCALAR_FIELD]: ScalarField, NumberField }
-
-const UI: UiSchema = {
-  "ui:globalOptions": { copyable: false },
-  "ui:submitButtonOptions": { norender: true },
-}
-
-/** The form adds no values by itself: only entered values are sent. */
-const DEFAULTS = {
-  emptyObjectFields: "skipDefaults",
-  constAsDefaults: "never",
-  arrayMinItems: { populate: "never" },
-} as const
-
-/** `undefined` would make the form keep its previous value. */
-const NOTHING = {}
-
-/** A form for an input. What it shows is `value`. */
-export function SchemaForm({
-  form,
-  check,
+/** A form for an input. What it shows is `value`. A view around it may be drawn several times a second. */
+export const SchemaForm = memo(function SchemaForm({
+  field,
   value,
   issues,
   idPrefix,
   onChange,
 }: {
-  readonly form: FormSchema
-  readonly check: InputCheck
+  readonly field: Field
   readonly value: unknown
   /** The issues that are displayed; none in a form that has not been edited yet. */
   readonly issues: readonly InputIssue[]
   readonly idPrefix: string
   readonly onChange: (value: unknown) => void
 }): ReactNode {
-  const validator = useMemo(() => createFormValidator(check), [check])
-  const errors = useMemo(() => toValidationData(issues).errorSchema, [issues])
-  const [raw, setRaw] = useState<unknown>(() => withMarks(value))
-  const isEmpty = value === undefined && form.schema["type"] === "object"
-  const formValue = isEmpty ? NOTHING : withMarks(value)
-  const change = (next: unknown): void => {
-    // The form's own copy knows which choice was made where nothing is filled in yet.
-    setRaw(next)
-    onChange(withoutMarks(withoutUndefined(next)))
-  }
+  // Two changes may come before the form is drawn again, and a file is read later.
+  const latest = useRef(value)
+  useLayoutEffect(() => void (latest.current = value), [value])
+  const form = useMemo(() => {
+    const byPointer = groupBy(issues, ({ pointer }) => pointer)
+    return {
+      idOf: (pointer: string) => fieldId(idPrefix, pointerTokens(pointer) ?? []),
+      errorsAt: (pointer: string) => byPointer.get(pointer)?.map(({ message }) => message) ?? [],
+      hasErrors: (pointer: string) =>
+        issues.some((one) => `${one.pointer}/`.startsWith(`${pointer}/`)),
+      change(pointer: string, next: unknown) {
+        latest.current = withValueAt(latest.current, pointerTokens(pointer) ?? [], next)
+        onChange(latest.current)
+      },
+    }
+  }, [issues, idPrefix, onChange])
   return (
-    <Form
-      tagName="div"
-      className="schema-form"
-      schema={form.schema}
-      uiSchema={UI}
-      validator={validator}
-      formData={sameJson(raw, formValue) ? raw : formValue}
-      extraErrors={errors}
-      idPrefix={idPrefix}
-      fields={FIELDS}
-      templates={templates}
-      widgets={widgets}
-      experimental_defaultFormStateBehavior={DEFAULTS}
-      noValidate
-      noHtml5Validate
-      showErrorList={false}
-      onChange={(event) => change(event.formData)}
-    />
+    <div className="schema-form">
+      <FormContext value={form}>
+        <FieldView field={field} value={value} pointer="" name="" isRequired />
+      </FormContext>
+    </div>
   )
+})
+
+/** A value with another one at a place. `undefined` removes a property; items of a list stay where they are. */
+function withValueAt(value: unknown, [token, ...rest]: readonly string[], next: unknown): unknown {
+  if (token === undefined) return next
+  if (Array.isArray(value)) {
+    const index = Number(token)
+    return value.with(index, withValueAt(value[index], rest, next) ?? null)
+  }
+  const copy: Record<string, unknown> = isRecord(value) ? { ...value } : {}
+  const inner = withValueAt(own(copy, token), rest, next)
+  if (inner === undefined) delete copy[token]
+  else setOwn(copy, token, inner)
+  return copy
 }

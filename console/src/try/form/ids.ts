@@ -1,5 +1,5 @@
-/** The id of the field at a path, as the form library makes it. */
-function fieldId(prefix: string, path: readonly (string | number)[]): string {
+/** The id of the field at a path. */
+export function fieldId(prefix: string, path: readonly (string | number)[]): string {
   return [prefix, ...path].join("_")
 }
 

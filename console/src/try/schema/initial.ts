@@ -1,97 +1,84 @@
-import { isRecord } from "../../../../src/internal/guards.ts"
-import { isSchema, setOwn } from "../../../../src/schema/json.ts"
-import { namedSchemas, own, schemasUnder, stringsUnder, typesOf } from "./json.ts"
-import type { JsonRecord, JsonSchema } from "./json.ts"
-import { merged } from "./merge.ts"
-
-/** The initial value of a form: required values and defaults. Bounded, because schemas may be recursive. */
-export function initialValue(root: JsonSchema, schema: JsonSchema = root): unknown {
-  return fill(root, schema, 0)
-}
-
-/** The initial input of an operation. */
-export function startValue(schema: unknown): unknown {
-  return isSchema(schema) ? initialValue(schema) : undefined
-}
+import { setOwn } from "../../../../src/schema/json.ts"
+import { fieldOf } from "./field.ts"
+import type { Field } from "./field.ts"
 
 const MAX_DEPTH = 6
-const MAX_PROPERTIES = 200
+/** Fields that are filled in: the schema may be recursive. */
+const MAX_FIELDS = 1000
+const MAX_ITEMS = 5
 
-function fill(root: JsonSchema, source: JsonSchema, depth: number): unknown {
-  const schema = merged(root, source)
-  if (schema === undefined || depth > MAX_DEPTH) return undefined
-  const values = own(schema, "enum")
-  const only = Array.isArray(values) && values.length === 1 ? (values as unknown[])[0] : undefined
-  const presets = [own(schema, "const"), own(schema, "default"), only]
-  const preset = presets.find((value) => value !== undefined)
-  return preset === undefined ? fillByType(root, schema, depth) : preset
+/** The initial input of an operation: required values and defaults. */
+export function startValue(schema: unknown): unknown {
+  return startOf(fieldOf(schema))
 }
 
-function fillByType(root: JsonSchema, schema: JsonRecord, depth: number): unknown {
-  const [union] = [...schemasUnder(schema, "oneOf"), ...schemasUnder(schema, "anyOf")]
-  const type = typesOf(schema).find((one) => one !== "null") ?? typesOf(schema)[0]
-  if (type === "object" || (type === undefined && isRecord(own(schema, "properties")))) {
-    return fillObject(root, schema, depth, union)
+/** The initial value of a field; `undefined` if it cannot be guessed. */
+export function startOf(field: Field): unknown {
+  return new Filling().start(field, 0)
+}
+
+/** The initial value of a new item or group, which can be sent. */
+export function emptyOf(field: Field): unknown {
+  return new Filling().empty(field, 0)
+}
+
+class Filling {
+  #left = MAX_FIELDS
+
+  start(field: Field, depth: number): unknown {
+    if (depth > MAX_DEPTH || --this.#left < 0) return undefined
+    const { constant, kind, values = [] } = field
+    const only = values.length === 1 ? values[0]?.value : undefined
+    const preset = [constant, field.first("default"), only].find((value) => value !== undefined)
+    if (preset !== undefined) return preset
+    if (kind === "object") return this.#object(field, depth)
+    if (kind === "array") return this.#array(field, depth)
+    const [first] = kind === "choice" ? field.options : []
+    if (first !== undefined) return this.start(first.field, depth + 1)
+    // Also of what is edited as JSON.
+    const [type] = field.types
+    return type === "object" ? {} : type === "array" ? [] : kind === "null" ? null : undefined
   }
-  if (union !== undefined && type === undefined) return fill(root, union, depth + 1)
-  return type === "array" ? fillArray(root, schema, depth) : undefined
-}
 
-function fillObject(
-  root: JsonSchema,
-  schema: JsonRecord,
-  depth: number,
-  union: JsonSchema | undefined,
-): unknown {
-  const required = new Set(stringsUnder(schema, "required"))
-  const filled = {}
-  for (const [name, child] of namedSchemas(schema, "properties").slice(0, MAX_PROPERTIES)) {
-    if (own(child, "readOnly") === true) continue
-    const flat = merged(root, child)
-    if (!required.has(name) && (own(flat, "default") ?? null) === null) continue
-    // An unticked box means false already.
-    const value =
-      fill(root, child, depth + 1) ?? (own(flat, "type") === "boolean" ? false : undefined)
-    if (value !== undefined) setOwn(filled, name, value)
+  empty(field: Field, depth: number): unknown {
+    const started = this.start(field, depth)
+    if (started !== undefined) return started
+    switch (field.kind) {
+      case "values":
+        return field.values?.[0]?.value
+      case "number": {
+        const above = field.number("exclusiveMinimum")
+        return field.number("minimum") ?? (above === undefined ? 0 : Math.floor(above) + 1)
+      }
+      case "boolean":
+        return false
+      case "choice":
+        return field.options[0] && this.empty(field.options[0].field, depth + 1)
+      default:
+        return ""
+    }
   }
-  const chosen = union === undefined ? undefined : merged(root, union)
-  if (chosen !== undefined && depth < MAX_DEPTH) {
-    const more = fillObject(root, chosen, depth + 1, undefined)
-    for (const [name, value] of Object.entries(isRecord(more) ? more : {}))
-      setOwn(filled, name, value)
+
+  #object(field: Field, depth: number): unknown {
+    const filled = {}
+    const { required } = field
+    for (const name of field.declared) {
+      const child = field.property(name)
+      if (child === undefined || child.first("readOnly") === true) continue
+      if (!required.has(name) && (child.first("default") ?? null) === null) continue
+      // An unticked box means false already.
+      const value = this.start(child, depth + 1) ?? (child.kind === "boolean" ? false : undefined)
+      if (value !== undefined) setOwn(filled, name, value)
+    }
+    return filled
   }
-  return filled
-}
 
-function fillArray(root: JsonSchema, schema: JsonRecord, depth: number): unknown {
-  const prefix = schemasUnder(schema, "prefixItems")
-  const start = (item: JsonSchema): unknown => fill(root, item, depth + 1) ?? emptyOf(root, item)
-  if (prefix.length > 0) return prefix.slice(0, 50).map(start)
-  const least = own(schema, "minItems")
-  const items = own(schema, "items")
-  if (typeof least !== "number" || least <= 0 || !isSchema(items)) return []
-  const item = start(items)
-  return Array.from({ length: Math.min(least, 5) }, () => structuredClone(item))
-}
-
-/** The initial value of a new item without a default. */
-export function emptyOf(root: JsonSchema, source: JsonSchema): unknown {
-  const filled = fill(root, source, 1)
-  if (filled !== undefined) return filled
-  const schema = merged(root, source)
-  const values = own(schema, "enum")
-  if (Array.isArray(values)) return values[0] as unknown
-  const type = schema === undefined ? undefined : typesOf(schema).find((one) => one !== "null")
-  if (type === "number" || type === "integer") return leastNumber(schema)
-  if (type === "boolean") return false
-  if (type === "object") return {}
-  if (type === "array") return []
-  return schema !== undefined && typesOf(schema)[0] === "null" ? null : ""
-}
-
-function leastNumber(schema: JsonSchema | undefined): number {
-  const least = own(schema, "minimum")
-  const above = own(schema, "exclusiveMinimum")
-  if (typeof least === "number") return least
-  return typeof above === "number" ? Math.floor(above) + 1 : 0
+  #array(field: Field, depth: number): unknown {
+    const { fixed } = field
+    const count = fixed > 0 ? fixed : Math.min(field.number("minItems") ?? 0, MAX_ITEMS)
+    return Array.from({ length: count }, (_, index) => {
+      const item = field.item(index)
+      return item === undefined ? null : structuredClone(this.empty(item, depth + 1))
+    })
+  }
 }

@@ -1,13 +1,14 @@
 import { validate } from "@cfworker/json-schema"
 import type { OutputUnit } from "@cfworker/json-schema"
 import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema } from "../../../../src/schema/json.ts"
+import { resolveRef } from "../../../../src/schema/read/resolve-ref.ts"
 import { groupBy } from "../../ui/group-by.ts"
 import { withNumbers } from "../../ui/json-text.ts"
 import { own } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 import { isSafePattern } from "./pattern-guard.ts"
 import { fromPointer, toPointer } from "./pointer.ts"
-import { targetOf } from "./resolve.ts"
 
 /** One validation error of an input. */
 export interface InputIssue {
@@ -73,7 +74,10 @@ function prepare(schema: JsonSchema): Prepared | undefined {
   try {
     const root = copy(schema, 0) as JsonSchema
     const lookup: Record<string, unknown> = Object.create(null) as Record<string, unknown>
-    for (const ref of refs) lookup[ref] = targetOf(root, ref) ?? true
+    for (const ref of refs) {
+      const target = isRecord(root) ? resolveRef(root, ref) : undefined
+      lookup[ref] = isSchema(target) ? target : true
+    }
     return { root, lookup } as Prepared
   } catch {
     return undefined

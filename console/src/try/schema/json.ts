@@ -1,7 +1,7 @@
 // Plain JSON: what a schema and an input are made of.
 
 import { isRecord } from "../../../../src/internal/guards.ts"
-import { isSchema, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { isSchema } from "../../../../src/schema/json.ts"
 
 /** A JSON Schema as it comes from a hub: nothing in it is taken on trust. */
 export type JsonSchema = boolean | JsonRecord
@@ -17,11 +17,6 @@ export function own(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** The list of schemas under a keyword. */
-export function schemasUnder(schema: JsonRecord, keyword: string): readonly JsonSchema[] {
-  return listOf(own(schema, keyword)).filter(isSchema)
-}
-
 /** The named schemas under a keyword. */
 export function namedSchemas(
   schema: JsonRecord,
@@ -30,23 +25,6 @@ export function namedSchemas(
   const map = own(schema, keyword)
   if (!isRecord(map)) return []
   return Object.entries(map).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]))
-}
-
-/** The strings of a list. */
-export function stringsUnder(schema: JsonRecord, keyword: string): readonly string[] {
-  return listOf(own(schema, keyword)).filter((one) => typeof one === "string")
-}
-
-/** The types that a schema names. */
-export function typesOf(schema: JsonRecord): readonly string[] {
-  const type = own(schema, "type")
-  return typeof type === "string" ? [type] : stringsUnder(schema, "type")
-}
-
-/** The text of a keyword, when it is one. */
-export function textOf(schema: JsonSchema, keyword: string): string | undefined {
-  const text = own(schema, keyword)
-  return typeof text === "string" && text !== "" ? text : undefined
 }
 
 /** Whether two JSON values are the same. */
@@ -62,17 +40,4 @@ export function sameJson(a: unknown, b: unknown): boolean {
     keys.length === others.length &&
     keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
   )
-}
-
-/** The value without properties that are `undefined`, as JSON would carry it. */
-export function withoutUndefined(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    return value.map((item) => (item === undefined ? null : withoutUndefined(item)))
-  }
-  if (!isRecord(value)) return value
-  const kept = {}
-  for (const [key, item] of Object.entries(value)) {
-    if (item !== undefined) setOwn(kept, key, withoutUndefined(item))
-  }
-  return kept
 }
