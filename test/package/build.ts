@@ -33,7 +33,7 @@ export interface BuiltPackage extends AsyncDisposable {
 type Packed = Pick<BuiltPackage, "files" | "size">
 
 /** What a build is made of. */
-const SOURCES = /^(src|console|scripts|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/
+const SOURCES = /^(src|console|tools|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/
 
 /** The files beside the packed ones: the list of them, and the tarball. */
 const LISTING = "packed.json"
