@@ -114,16 +114,10 @@ describe("createDocument", () => {
     expect(Object.keys(paths["/api/a/b"] ?? {})).toEqual(["post"])
   })
 
-  test("moves what is shared into components, and keeps apart what only has the same name", () => {
+  test("moves what is referred to into components, and keeps apart what only has the same name", () => {
     const schemas = schemasOf(documentOf())
 
-    expect(Object.keys(schemas)).toEqual([
-      "Problem",
-      "Tree",
-      "Tree_2",
-      "task.create.output",
-      "tree.other.input",
-    ])
+    expect(Object.keys(schemas)).toEqual(["Problem", "Tree", "Tree_2", "tree.other.input"])
     expect(schemas["Tree"]).toEqual({ type: "string" })
     expect(schemas["Tree_2"]).toMatchObject({
       properties: { kids: { items: { $ref: "#/components/schemas/Tree_2" } } },
@@ -133,7 +127,7 @@ describe("createDocument", () => {
     })
   })
 
-  test("calls a shared schema by its title", () => {
+  test("moves an object with a title into a component of that name", () => {
     const Pet = Type.Object({ name: Type.String() }, { title: "A pet" })
     const document = documentOf([
       operation("a.one", { outputSchema: Pet, handler: () => 1 }),
@@ -141,6 +135,7 @@ describe("createDocument", () => {
     ])
 
     expect(schemasOf(document)["A_pet"]).toMatchObject({ title: "A pet", type: "object" })
+    expect(Object.keys(schemasOf(document))).toEqual(["A_pet", "Problem"])
   })
 
   test("leaves its own component alone when an operation has one of that name", async () => {

@@ -16,6 +16,9 @@ export interface SchemaNode {
 /** Finds the node of a reference; a boolean for a boolean schema. */
 type Refer = (holder: Record<string, unknown>, keyword: "$ref" | "$dynamicRef") => number | boolean
 
+/** The node of a schema that stands where it is used; `undefined` if it stays there. */
+type NodeOf = (schema: JsonSchema) => number | undefined
+
 const DEFS = "#/$defs/"
 
 /** Keywords that have no meaning, or another one, in a schema within a document. */
@@ -25,7 +28,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 ])
 
 /** The token that refers to a node until nodes have names. */
-export function tokenOf(index: number): string {
+function tokenOf(index: number): string {
   return `\u0001${index}`
 }
 
@@ -56,19 +59,21 @@ export class NodeStore {
   #addOwn(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
     let links: Links | undefined
     const indexes = new Map<object, number>()
+    const indexOf = (target: JsonSchema, wanted: string): number => {
+      const index = indexes.get(target) ?? this.#make(wanted, target)
+      indexes.set(target, index)
+      return index
+    }
     const refer: Refer = (holder, keyword) => {
       links ??= new Links(root)
       const target = links.target(holder, keyword)
       if (typeof target === "boolean") return target
-      let index = indexes.get(target)
-      if (index === undefined) {
-        const wanted = target === root ? place : lastName(String(holder[keyword]))
-        index = this.#make(wanted, target)
-        indexes.set(target, index)
-      }
-      return index
+      return indexOf(target, target === root ? place : lastName(String(holder[keyword])))
     }
-    return this.#copyAll(schema, role, refer)
+    return this.#copyAll(schema, role, refer, (node) => {
+      const { title, type } = node
+      return typeof title === "string" && type === "object" ? indexOf(node, title) : undefined
+    })
   }
 
   /**
@@ -88,7 +93,7 @@ export class NodeStore {
       world.set(name, { definition, index })
       return index
     }
-    return this.#copyAll(schema, role, refer)
+    return this.#copyAll(schema, role, refer, () => undefined)
   }
 
   /** Finds definitions that this schema can share: none of its names has another meaning there. */
@@ -121,12 +126,13 @@ export class NodeStore {
   }
 
   /** Copies a schema and all it refers to, without recursion: chains may be long. */
-  #copyAll(schema: JsonSchema, role: SchemaRole, refer: Refer): JsonSchema {
+  #copyAll(schema: JsonSchema, role: SchemaRole, refer: Refer, nodeOf: NodeOf): JsonSchema {
     const first = this.nodes.length
-    const copied = copy(schema, role, refer)
+    const copied = copy(schema, role, refer, nodeOf)
     for (let index = first; index < this.nodes.length; index++) {
       const node = this.nodes[index] as SchemaNode
-      node.body = copy(node.body, role, refer)
+      const { body } = node
+      node.body = copy(body, role, refer, (one) => (one === body ? undefined : nodeOf(one)))
     }
     return copied
   }
@@ -153,10 +159,12 @@ function within(schema: JsonSchema): Record<string, unknown> {
   return out
 }
 
-function copy(schema: JsonSchema, role: SchemaRole, refer: Refer): JsonSchema {
+function copy(schema: JsonSchema, role: SchemaRole, refer: Refer, nodeOf: NodeOf): JsonSchema {
   // Importers remove properties with these keywords; here the schema describes what is validated.
   const mark = role === "input" ? "readOnly" : "writeOnly"
   const mapped = mapSchemas(schema, (node) => {
+    const own = nodeOf(node)
+    if (own !== undefined) return { $ref: tokenOf(own) }
     const out = within(node)
     if (typeof out[mark] === "boolean") delete out[mark]
     const keyword = typeof node["$ref"] === "string" ? "$ref" : "$dynamicRef"

@@ -1,9 +1,7 @@
 import { setOwn, type JsonSchema } from "../../../schema/json.ts"
-import { isRecord } from "../../../internal/guards.ts"
-import { eachSubschema } from "../../../schema/keywords.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
 import type { JsonObject, SchemaRole, Steps } from "./model.ts"
-import { indexOfToken, NodeStore, tokenOf, type SchemaNode } from "./schema-nodes.ts"
+import { indexOfToken, NodeStore, type SchemaNode } from "./schema-nodes.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
 
 const MAX_NAME = 100
@@ -13,7 +11,7 @@ interface Slot {
   readonly target: JsonObject
   /** Its place, usable as a name: `task.create.input`. */
   readonly place: string
-  body: JsonSchema
+  readonly body: JsonSchema
 }
 
 /** The schemas of a document: added one by one, and finished together. */
@@ -42,31 +40,21 @@ export class SchemaPool {
   *finish(): Steps<Record<string, JsonSchema>> {
     const { nodes } = this.#store
     const same = yield* mergeNodes(nodes)
-    const redirect = referTo((index) => tokenOf(same[index] as number))
     const live = new Set(same)
-    for (const index of live) {
-      const node = nodes[index] as SchemaNode
-      node.body = mapSchemas(node.body, redirect)
-      yield
-    }
-    for (const slot of this.#slots) {
-      slot.body = mapSchemas(slot.body, redirect)
-      yield
-    }
-    const before = nodes.length
-    yield* shareObjects(nodes, live, this.#slots)
-    for (let index = before; index < nodes.length; index++) live.add(index)
     const names = this.#name(live)
-    const finish = referTo((index) => `#/components/schemas/${names.get(index) as string}`)
+    const refer = (schema: JsonSchema): JsonSchema => {
+      const index = indexOfToken(schema["$ref"])
+      if (index === undefined) return schema
+      return { ...schema, $ref: `#/components/schemas/${names.get(same[index] as number)}` }
+    }
     for (const { target, body } of this.#slots) {
-      for (const [key, value] of Object.entries(mapSchemas(body, finish)))
-        setOwn(target, key, value)
+      for (const [key, value] of Object.entries(mapSchemas(body, refer))) setOwn(target, key, value)
       yield
     }
     const components = new Map<string, JsonSchema>(Object.entries(this.#reserved))
     for (const index of live) {
       const { body } = nodes[index] as SchemaNode
-      components.set(names.get(index) as string, mapSchemas(body, finish))
+      components.set(names.get(index) as string, mapSchemas(body, refer))
       yield
     }
     const sorted = [...components].toSorted(([left], [right]) => (left < right ? -1 : 1))
@@ -85,13 +73,6 @@ export class SchemaPool {
       names.set(index, name)
     }
     return names
-  }
-}
-
-function referTo(write: (index: number) => string): (schema: JsonSchema) => JsonSchema {
-  return (schema) => {
-    const index = indexOfToken(schema["$ref"])
-    return index === undefined ? schema : { ...schema, $ref: write(index) }
   }
 }
 
@@ -149,80 +130,4 @@ function classesOf(keys: readonly string[]): { of: number[]; count: number } {
     return assigned ?? numbers.size - 1
   })
   return { of, count: numbers.size }
-}
-
-interface Seen {
-  readonly wanted: string
-  readonly schema: JsonSchema
-  count: number
-  index: number | undefined
-}
-
-/** Turns objects that occur in several places into nodes, and replaces them by references. */
-function* shareObjects(nodes: SchemaNode[], live: Iterable<number>, roots: Slot[]): Steps<void> {
-  const seen = new Map<string, Seen>()
-  const own = [...live]
-  for (const index of own) {
-    const { wanted, body } = nodes[index] as SchemaNode
-    seen.set(JSON.stringify(body), { wanted, schema: body, count: 1, index })
-    yield
-  }
-  for (const index of own) {
-    const { wanted, body } = nodes[index] as SchemaNode
-    countWithin(body, wanted, seen)
-    yield
-  }
-  for (const { place, body } of roots) {
-    countUse(body, place, seen)
-    yield
-  }
-  const replace = (schema: JsonSchema): JsonSchema => {
-    const entry = isShareable(schema) ? seen.get(JSON.stringify(schema)) : undefined
-    if (entry === undefined || entry.count < 2) return schema
-    if (entry.index === undefined) {
-      entry.index = nodes.push({ wanted: entry.wanted, body: {} }) - 1
-      ;(nodes[entry.index] as SchemaNode).body = inside(entry.schema)
-    }
-    return { $ref: tokenOf(entry.index) }
-  }
-  /** All but the outermost schema, which the others refer to. */
-  const inside = (schema: JsonSchema): JsonSchema =>
-    mapSchemas(schema, (node) => (node === schema ? node : replace(node)))
-  for (const index of own) {
-    const node = nodes[index] as SchemaNode
-    node.body = inside(node.body)
-    yield
-  }
-  for (const root of roots) {
-    root.body = mapSchemas(root.body, replace)
-    yield
-  }
-}
-
-function isShareable(schema: JsonSchema): boolean {
-  const { type, properties } = schema
-  return type === "object" && isRecord(properties) && Object.keys(properties).length > 0
-}
-
-/** Counts a schema; the content of a repeated schema is not counted again. */
-function countUse(schema: JsonSchema, place: string, seen: Map<string, Seen>): void {
-  if (isShareable(schema)) {
-    const text = JSON.stringify(schema)
-    const entry = seen.get(text)
-    if (entry !== undefined) {
-      entry.count++
-      return
-    }
-    const { title } = schema
-    const wanted = typeof title === "string" && title !== "" ? title : place
-    seen.set(text, { wanted, schema, count: 1, index: undefined })
-  }
-  countWithin(schema, place, seen)
-}
-
-function countWithin(schema: JsonSchema, place: string, seen: Map<string, Seen>): void {
-  eachSubschema(schema, (one, keyword, key) => {
-    if (typeof one === "boolean") return
-    countUse(one, `${place}.${typeof key === "string" ? key : keyword}`, seen)
-  })
 }
