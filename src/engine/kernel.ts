@@ -12,7 +12,6 @@ import type { CallOptions } from "../core/types.ts"
 import type { PolicyRule } from "../core/resilience.ts"
 import { abortedMessage, Call } from "./call.ts"
 import type { CallHost } from "./call.ts"
-import { ChainedCall } from "./chained-call.ts"
 import { CallContext } from "./context.ts"
 import { isReportable, notifyOfError } from "./failures.ts"
 import type { ErrorListener } from "./failures.ts"
@@ -404,9 +403,7 @@ export class Kernel implements PipelineHost, CallHost {
     if (record.isStream) throw wrongKind(record, "execute", "subscribe")
     const from = options === undefined || parent !== undefined ? parent : this.#parentOf(options)
     const own = from === parent ? options : undefined
-    return record.chain === undefined
-      ? new Call(this, record, from, own)
-      : new ChainedCall(this, record, from, own)
+    return new Call(this, record, from, own)
   }
 
   #admitNested(call: Call, parent: Call | undefined): void {
