@@ -57,7 +57,7 @@ function isPrivateV4(address: number): boolean {
 }
 
 /** The eight groups of an address that the URL parser has spelled. */
-function groupsOf(address: string): number[] {
+export function groupsOf(address: string): number[] {
   const [head = "", tail] = address.split("::")
   const before = head === "" ? [] : head.split(":")
   const after = tail === undefined || tail === "" ? [] : tail.split(":")

@@ -3,13 +3,12 @@ import { isCallError } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { MiddlewareCall, MiddlewareFunction, Next, Revalidation } from "../core/middleware.ts"
 import type { CachePolicy } from "../core/resilience.ts"
-import { isRecord } from "../internal/guards.ts"
+import { isPlainObject, isRecord } from "../internal/guards.ts"
 import type { Clock } from "../internal/platform.ts"
 import { lifetimeByHeaders, lifetimeOf } from "./cache-control.ts"
 import type { Lifetime } from "./cache-control.ts"
 import { CacheStore } from "./cache-store.ts"
 import type { CacheEntry, CachePool } from "./cache-store.ts"
-import { freezeData } from "./frozen-data.ts"
 import { jsonKey } from "./json-key.ts"
 import { viewerKey } from "./caller-key.ts"
 import { isFailure, statusOf } from "./outcome.ts"
@@ -228,4 +227,51 @@ function validatorsOf({ meta }: ResponseEnvelope): Revalidation | undefined {
   if (meta.source !== "http") return undefined
   const { etag, "last-modified": lastModified } = meta.headers
   return etag === undefined && lastModified === undefined ? undefined : { etag, lastModified }
+}
+
+/** Data that can be shared, and its approximate size in bytes. */
+interface FrozenData {
+  readonly data: unknown
+  readonly size: number
+}
+
+const MAX_DEPTH = 512
+/** Approximate bytes of an object or a number besides its content. */
+const OVERHEAD = 16
+
+/**
+ * A copy of JSON data that is frozen all the way down, so that callers can share it: the handler may go on changing
+ * its own. `undefined` for values that cannot be frozen, such as bytes.
+ */
+function freezeData(value: unknown): FrozenData | undefined {
+  const measure = { size: 0 }
+  try {
+    return { data: copy(value, measure, 0), size: measure.size }
+  } catch (thrown) {
+    if (thrown === CANNOT_FREEZE) return undefined
+    throw thrown
+  }
+}
+
+const CANNOT_FREEZE = new Error("cannot be frozen")
+
+function copy(value: unknown, measure: { size: number }, depth: number): unknown {
+  measure.size += OVERHEAD
+  if (typeof value === "string") {
+    measure.size += value.length * 2
+    return value
+  }
+  if (typeof value === "function") throw CANNOT_FREEZE
+  if (typeof value !== "object" || value === null) return value
+  if (depth === MAX_DEPTH) throw CANNOT_FREEZE
+  if (Array.isArray(value)) {
+    return Object.freeze(value.map((item) => copy(item, measure, depth + 1)))
+  }
+  if (!isPlainObject(value)) throw CANNOT_FREEZE
+  const members = Object.entries(value).map(([key, item]): [string, unknown] => {
+    measure.size += key.length * 2
+    return [key, copy(item, measure, depth + 1)]
+  })
+  // Entries are defined, not assigned: a key named `__proto__` stays a key.
+  return Object.freeze(Object.fromEntries(members))
 }

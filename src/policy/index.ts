@@ -3,7 +3,7 @@ import { abandonedBy } from "../core/error-marks.ts"
 import { isCallError } from "../core/errors.ts"
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
 import type { AppliedPolicy, BreakerStatus, PolicyState, Protected } from "../core/policy-state.ts"
-import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
+import type { Fallback, Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Matcher } from "../internal/pattern.ts"
 import { RetryBudget } from "../internal/retry-budget.ts"
@@ -14,7 +14,6 @@ import { Breaker } from "./breaker.ts"
 import { Cache } from "./cache.ts"
 import { CachePool } from "./cache-store.ts"
 import { referenceKey } from "./caller-key.ts"
-import { withFallback } from "./fallback.ts"
 import { Hedge } from "./hedge.ts"
 import { Idempotency } from "./idempotency.ts"
 import { KnownKeys } from "./known-keys.ts"
@@ -266,4 +265,30 @@ function getOrMake<TKey, TValue>(map: Map<TKey, TValue>, key: TKey, make: () => 
   const made = make()
   map.set(key, made)
   return made
+}
+
+/** Codes without a fallback: mistakes of the caller, and calls that were aborted. */
+const NO_FALLBACK: ReadonlySet<string> = new Set([
+  "VALIDATION_ERROR",
+  "ACCESS_DENIED",
+  "UNAUTHENTICATED",
+  "OPERATION_NOT_FOUND",
+  "ABORTED",
+])
+
+/** Returns the fallback when everything else has failed. */
+function withFallback(
+  fallback: Fallback,
+  toEnvelope: PolicyTarget["toEnvelope"],
+  run: MiddlewareFunction,
+): MiddlewareFunction {
+  return async (call, next) => {
+    try {
+      return await run(call, next)
+    } catch (thrown) {
+      if (!isCallError(thrown) || NO_FALLBACK.has(thrown.code)) throw thrown
+      const { data, meta } = toEnvelope(await fallback(thrown, call))
+      return { data, meta: { ...meta, fallback: true } }
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { groupsOf } from "../internal/private-host.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
 /**
@@ -28,7 +29,8 @@ export function canonicalAddress(text: string): string {
 /** The network that counts as one caller: an IPv4 address, or an IPv6 /64. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address
-  return `${groupsOf(address).slice(0, 4).join(":")}::/64`
+  const hex = groupsOf(address).map((group) => group.toString(16))
+  return `${hex.slice(0, 4).join(":")}::/64`
 }
 
 /** Parses an address, which may have a port or a zone, as some proxies write it. */
@@ -44,16 +46,7 @@ function parseAddress(text: string): string | undefined {
   if (v6 === undefined || !URL.canParse(`http://[${v6}]`)) return undefined
   const address = new URL(`http://[${v6}]`).hostname.slice(1, -1)
   const groups = groupsOf(address)
-  if (groups.slice(0, 6).join(":") !== "0:0:0:0:0:ffff") return address
-  const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16))
+  const [high = 0, low = 0] = groups.slice(6)
+  if (groups.slice(0, 6).join() !== "0,0,0,0,0,65535") return address
   return [high >> 8, high & 255, low >> 8, low & 255].join(".")
-}
-
-/** The eight groups of an IPv6 address as the URL parser writes it. */
-function groupsOf(address: string): string[] {
-  const [head = "", tail] = address.split("::")
-  const before = head === "" ? [] : head.split(":")
-  const after = tail === undefined || tail === "" ? [] : tail.split(":")
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0")
-  return [...before, ...zeros, ...after]
 }

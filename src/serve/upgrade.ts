@@ -1,3 +1,4 @@
+import { isLoopback } from "../internal/unencrypted.ts"
 import { fromBase64 } from "../internal/base64.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { TOKEN_PREFIX } from "../transport/websocket/dial.ts"
@@ -102,13 +103,6 @@ export function checkUpgrade(
   if (site === undefined || isLink || OWN_SITES.includes(site)) return undefined
   if (isNamed(header(request, "origin"), rules.allowedOrigins)) return undefined
   return { status: 403, reason: "a page of another origin caused this request" }
-}
-
-/** Whether an address or name is a loopback, which other machines cannot reach. */
-export function isLoopback(host: string): boolean {
-  if (host === "127.0.0.1") return true
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
-  return name === "localhost" || name === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(name)
 }
 
 function isAllowedHost(

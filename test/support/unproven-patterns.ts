@@ -62,7 +62,6 @@ export const UNPROVEN: readonly string[] = [
   "internal/redact.ts /\\beyJ[\\w-]{8,}(\\.[\\w-]{8,}\\.[\\w-]*)?/",
   "internal/secret-names.ts /[^a-z]+/",
   "internal/secret-names.ts /^(?:authorization|cookies?|jwt|pwd|passcode|credentials?)$|(?:secret|password|passwd|passphrase|(?:api|access|auth|private|secret)key)s?$/",
-  "internal/unencrypted.ts /^(?:(?:.+\\.)?localhost|127\\.[\\d.]+|\\[::1\\])$/",
   "mcp/names.ts /[._-]+$/",
   "schema/read/resolve-ref.ts /[^/#]+$/",
   "schema/read/resolve-ref.ts /\\/(?:\\$defs|definitions|schemas)\\/[^/]*$/",

@@ -1,10 +1,14 @@
 import { isFailedTool, unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
 import { isFileLike, type FileLike } from "../../schema/files.ts"
-import { encodeEnvelope } from "../../core/envelope-codec.ts"
+import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
-import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import { validateOrThrow } from "../../core/validation.ts"
+import type { CommandArgs, CommandDefinition, CommandIO, Target } from "../model.ts"
+import { UsageError } from "../model.ts"
+import { escapeForTerminal, jsonText, note, print, printJson, styled } from "../output.ts"
 import { Interrupted } from "../prompt/terminal.ts"
 import { formOf, resultOptions, showResult } from "../result/show.ts"
 import { Running } from "../result/running.ts"
@@ -47,7 +51,6 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   try {
     const input = await gatherInput(spec, args, io)
     if (args.flag("dry-run")) {
-      const { dryRun } = await import("../result/dry-run.ts")
       await dryRun(target, id, spec, input, args, io)
       return 0
     }
@@ -99,4 +102,36 @@ async function printFile(
     showResult(envelope, form, io)
   }
   return 0
+}
+
+/** Validates an input, and prints the request that a call would send; without a request, the input. */
+async function dryRun(
+  target: Target,
+  id: string,
+  spec: OperationSpec,
+  input: unknown,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<void> {
+  validateOrThrow(spec.inputSchema, input, `Input for "${id}"`)
+  const request = await target.prepare(id, input)
+  const encoded =
+    request === undefined ? await encodeFiles(() => encodeValue(input).value) : undefined
+  if (args.flag("json")) {
+    printJson(io, { id, ...(request === undefined ? { input: encoded ?? null } : { request }) })
+    return
+  }
+  const { bold, dim } = styled(io)
+  if (request === undefined) {
+    print(io, bold(escapeForTerminal(id)))
+    print(io, jsonText(encoded, 2))
+    note(io, "Nothing was called; the input is valid.")
+    return
+  }
+  print(io, bold(escapeForTerminal(`${request.method} ${request.url}`)))
+  for (const [name, value] of Object.entries(request.headers)) {
+    print(io, `${dim(escapeForTerminal(`${name}:`))} ${escapeForTerminal(value)}`)
+  }
+  if (request.body !== undefined) print(io, `\n${escapeForTerminal(request.body)}`)
+  note(io, "Nothing was sent; the input is valid.")
 }

@@ -1,12 +1,12 @@
+import { readFile } from "node:fs/promises"
 import { basename, dirname, relative, resolve } from "node:path"
 import { resolveConfig, type ResolvedConfig } from "../../config.ts"
 import { findConfig } from "../../hub/config-file/find.ts"
 import { loadConfig } from "../../hub/config-file/load.ts"
 import type { SourceReport, SourceStatus } from "../../hub/model.ts"
 import { countsText, reportLines } from "../doctor/report-lines.ts"
-import { formatOf, sourceSnippet } from "../edit/add-source.ts"
+import { addSource, formatOf, sourceSnippet } from "../edit/add-source.ts"
 import { newSources, type NewSource } from "../import/new-sources.ts"
-import { writeSource } from "../import/write-source.ts"
 import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import {
   printError,
@@ -18,6 +18,7 @@ import {
   escapeForTerminal,
   styled,
 } from "../output.ts"
+import { writeWhole } from "../own-file.ts"
 import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
 import { openHub } from "../target/open-hub.ts"
 import { requireTrust } from "../trust/require-trust.ts"
@@ -170,4 +171,33 @@ function printOutcome(outcome: Outcome, args: CommandArgs, io: CommandIO): void 
       : `Put this under "sources" of ${place} by hand:`,
   )
   print(io, snippet ?? "")
+}
+
+/**
+ * Adds a source to a configuration file; `false` when you have to do it by hand.
+ *
+ * A script is run afterwards: if it does not have the new source and all previous ones, the file is
+ * restored.
+ */
+export async function writeSource(
+  file: string,
+  { name, source }: NewSource,
+  sourceNames: readonly string[],
+  io: CommandIO,
+): Promise<boolean> {
+  const format = formatOf(file)
+  const before = await readFile(file, "utf8")
+  const after = addSource(before, format, name, source)
+  if (after === undefined) return false
+  await writeWhole(file, file, after)
+  if (format !== "js") return true
+  try {
+    const { sources } = await loadConfig(file, { env: io.env, fresh: true })
+    const names = new Set(sources.map((one) => one.name))
+    if ([name, ...sourceNames].every((one) => names.has(one))) return true
+  } catch {
+    // The edit broke the file, so it is undone below.
+  }
+  await writeWhole(file, file, before)
+  return false
 }

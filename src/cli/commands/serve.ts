@@ -3,6 +3,7 @@ import { withTimeout } from "../../internal/wait.ts"
 import { formatFault } from "../../config/error.ts"
 import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
+import { watchFiles } from "../../hub/watch.ts"
 import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import { printError, note, escapeForTerminal, styled } from "../output.ts"
 import { missingLines, missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
@@ -36,7 +37,6 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   checkOptions(args)
   if (!args.flag("stdio")) return await serve(args, io, (hub) => serveWeb(hub, args, io))
   // Standard output is for the protocol: nothing else may be written there.
-  const { protectStdout } = await import("../serve/process.ts")
   const release = protectStdout()
   const own = { ...io, stdout: io.stderr }
   try {
@@ -54,7 +54,6 @@ async function serve(
 ): Promise<number> {
   const watch = !args.flag("no-watch")
   await using hub = await openHub(await configFor(args, io), watch, io)
-  const { followConfig } = await import("../serve/follow-config.ts")
   const load = (): Promise<ResolvedConfig> => configFor(args, io, { fresh: true })
   const following = watch ? followConfig(hub, load, io) : undefined
   try {
@@ -95,10 +94,9 @@ async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): P
 }
 
 async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<void> {
-  const [{ serveHub }, { printSummary }, { parentGone }] = await Promise.all([
+  const [{ serveHub }, { printSummary }] = await Promise.all([
     import("../../hub/serve-hub.ts"),
     import("../serve/summary.ts"),
-    import("../serve/process.ts"),
   ])
   printMissingPackages(hub.config, io)
   const served = await serveHub(hub, { port: args.count("port"), host: args.text("host") })
@@ -152,4 +150,87 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort")
+}
+
+/**
+ * Resolves when the parent process is gone; never if that cannot be detected.
+ *
+ * `npm` signals the shell of a script, and many shells exit without passing it on: stopping
+ * `npm start` would leave a hub running unnoticed.
+ */
+export function parentGone(
+  env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const parent = process.ppid
+  return new Promise((resolve) => {
+    if (env["npm_lifecycle_event"] === undefined || process.platform === "win32") return
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return
+      clearInterval(timer)
+      resolve()
+    }, 500)
+    timer.unref()
+    signal.addEventListener("abort", () => clearInterval(timer), { once: true })
+  })
+}
+
+/**
+ * Redirects standard output to standard error until the protocol claims it.
+ *
+ * Configurations and modules run before that, and some of them print.
+ */
+export function protectStdout(): () => void {
+  const { stdout, stderr } = process
+  const original = stdout.write.bind(stdout)
+  const replaced = stderr.write.bind(stderr)
+  stdout.write = replaced
+  return () => {
+    if (stdout.write === replaced) stdout.write = original
+  }
+}
+
+/** Reloads the configuration whenever its file changes; after a mistake the previous one stays in use. */
+export function followConfig(
+  hub: Hub,
+  load: () => Promise<ResolvedConfig>,
+  io: CommandIO,
+): { close(): Promise<void> } {
+  const { file } = hub.config
+  if (file === undefined) return { close: () => Promise.resolve() }
+  let running = Promise.resolve()
+  let isClosed = false
+  const reload = async (): Promise<void> => {
+    if (isClosed) return
+    try {
+      const config = await load()
+      if (isClosed) return
+      const isServedAnew = startedWith(config) !== startedWith(hub.config)
+      await hub.apply(config)
+      note(io, `${escapeForTerminal(file)} has changed and is in use.`)
+      if (isServedAnew) {
+        note(io, `Changes under "server" take effect after a restart, except for API keys.`)
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      printError(io, `${escapeForTerminal(reason)}\nThe previous configuration stays in use.`)
+    }
+  }
+  const watching = watchFiles([file], () => {
+    // Sequentially, so that the last version of the file wins.
+    running = running.then(reload)
+  })
+  return {
+    async close() {
+      isClosed = true
+      watching.close()
+      await running
+    },
+  }
+}
+
+/** The settings that need a restart: all of the server's but its API keys, unless these are the first or the last. */
+function startedWith({ server }: ResolvedConfig): string {
+  const hasKeys = (server.apiKeys ?? []).length > 0
+  return JSON.stringify({ ...server, apiKeys: hasKeys })
 }

@@ -1,7 +1,8 @@
 import { closePort, createPortServer, openPort, PORT_OPTIONS, portUrl } from "../port.ts"
 import type { PortOptions } from "../port.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
-import { isLoopback, pathOf } from "../upgrade.ts"
+import { pathOf } from "../upgrade.ts"
+import { isLoopback } from "../../internal/unencrypted.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 
 /** Options of `listen`. */

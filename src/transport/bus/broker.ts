@@ -1,3 +1,4 @@
+import { isLoopback } from "../../internal/unencrypted.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { backOff } from "../../internal/back-off.ts"
 import type { MessageOrigin } from "./types.ts"
@@ -51,17 +52,5 @@ export function checkSafety(user: string, safety: BrokerSafety): void {
   throw new TypeError(
     `${user}: the broker at "${host}" is on another machine, and would be used ${missing}. ` +
       `Provide both (see "connect"), or pass { insecure: true } if its network is private.`,
-  )
-}
-
-/** Whether a host is this machine, in any spelling that a URL has for it. */
-export function isLoopback(host: string): boolean {
-  const bare = host.toLowerCase().replace(/^\[|\]$/g, "")
-  return (
-    bare === "localhost" ||
-    bare === "::1" ||
-    /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(bare) ||
-    // As the URL parser writes it.
-    /^::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}$/.test(bare)
   )
 }

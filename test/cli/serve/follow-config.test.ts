@@ -1,6 +1,6 @@
 // @isolated: it changes what the whole process uses.
 import { expect, test, vi } from "vitest"
-import { followConfig } from "../../../src/cli/serve/follow-config.ts"
+import { followConfig } from "../../../src/cli/commands/serve.ts"
 import type { ResolvedConfig } from "../../../src/config/model.ts"
 import { resolveConfig } from "../../../src/config/resolve.ts"
 import type { Hub } from "../../../src/hub/model.ts"

@@ -1,6 +1,6 @@
 // @isolated: it changes what the whole process uses.
 import { afterEach, expect, test, vi } from "vitest"
-import { parentGone, protectStdout } from "../../../src/cli/serve/process.ts"
+import { parentGone, protectStdout } from "../../../src/cli/commands/serve.ts"
 
 afterEach(() => {
   vi.useRealTimers()

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { OperationSpecSchema } from "../../src/core/spec-schemas.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
-import { surelyMatches } from "../../src/schema/plain-match.ts"
+import { surelyMatches } from "../../src/core/validation.ts"
 
 const SPEC = {
   name: "create",
