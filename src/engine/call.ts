@@ -19,8 +19,7 @@ import type { EnvDirectory } from "./env-proxy.ts"
 import type { OuterCalls } from "./outer-calls.ts"
 import type { OperationRecord } from "./record.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import { endedEarly } from "./refusals.ts"
-import type { EndReason } from "./refusals.ts"
+import { endedEarly, type EndReason } from "./refusals.ts"
 import { CallSink } from "./sink.ts"
 
 /** The part of the kernel that calls and streams use. */

@@ -1,6 +1,5 @@
 // The path of a call through its middleware: from one to the next, in attempts, to the handler.
-import { isResponseEnvelope } from "../core/envelope.ts"
-import type { ResponseEnvelope } from "../core/envelope.ts"
+import { isResponseEnvelope, type ResponseEnvelope } from "../core/envelope.ts"
 import { CallError, refusal } from "../core/errors.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type {
@@ -20,8 +19,7 @@ import { isStillChecked } from "./input.ts"
 import { invoke } from "./invoke.ts"
 import { CallView } from "./middleware-call.ts"
 import { optionsIssue } from "./options.ts"
-import { HANDLER, iteratorOf, Stream } from "./stream.ts"
-import type { StreamSource } from "./stream.ts"
+import { HANDLER, iteratorOf, Stream, type StreamSource } from "./stream.ts"
 
 /** One middleware in front of an operation. */
 export interface Link extends Pick<Middleware, "call" | "stream"> {

@@ -1,6 +1,5 @@
 import type { OperationEnv } from "../core/infer.ts"
-import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import type { OperationRegistry } from "./registry.ts"
 import type { CallOptions } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"

@@ -5,8 +5,7 @@ import type { ValueError } from "../core/validation.ts"
 import { composesIssue } from "./composes.ts"
 import { handlerIssue } from "./handler-kind.ts"
 import { middlewareIssue } from "../core/middleware.ts"
-import { resilienceIssue } from "../core/resilience.ts"
-import type { Resilience } from "../core/resilience.ts"
+import { resilienceIssue, type Resilience } from "../core/resilience.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 
 /** The members of a policy, for places that do not look into it. */

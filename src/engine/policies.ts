@@ -5,8 +5,7 @@ import type { Policies, PolicyLayer, PolicyRule, PolicyTarget } from "../core/re
 import { compilePattern } from "../internal/pattern.ts"
 import type { Link } from "./chain.ts"
 import type { OperationRecord } from "./record.ts"
-import { processResult } from "./result-pipeline.ts"
-import type { PipelineHost } from "./result-pipeline.ts"
+import { processResult, type PipelineHost } from "./result-pipeline.ts"
 
 /** Policies of operations besides those of their definitions. */
 export interface PolicyDirectory {

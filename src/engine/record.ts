@@ -1,12 +1,10 @@
-import { requirementOf } from "../core/access.ts"
-import type { AccessRequirement } from "../core/access.ts"
+import { requirementOf, type AccessRequirement } from "../core/access.ts"
 import { lazyView } from "../core/lazy-operation.ts"
 import type { Compiled } from "../schema/compiled.ts"
 import type { Normalizer } from "../schema/normalize/index.ts"
 import type { NormalizeMode, OperationSpec, OutputMode } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
-import { compileComposes } from "./composes.ts"
-import type { ComposesMatcher } from "./composes.ts"
+import { compileComposes, type ComposesMatcher } from "./composes.ts"
 import type { CheckedSpec, VendorValidate } from "./spec.ts"
 
 /** Any handler: takes input and context, returns a value, a promise or an async iterable. */

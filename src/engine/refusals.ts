@@ -1,6 +1,5 @@
 import { allows } from "../core/access.ts"
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import { reasonOf, typeName } from "../internal/message-text.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"

@@ -1,7 +1,6 @@
 import type { Clock } from "../internal/platform.ts"
 import { systemClock } from "../internal/clock.ts"
-import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { NormalizeReport, OutputWarning } from "./result-pipeline.ts"
 import type { NormalizeMode, OutputMode } from "../core/types.ts"
@@ -10,8 +9,7 @@ import { POLICY_MEMBERS } from "./operation-settings.ts"
 import type { CatalogOptions } from "./catalog.ts"
 import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
-import { POLICY_RULE } from "../core/resilience.ts"
-import type { PolicyRule } from "../core/resilience.ts"
+import { POLICY_RULE, type PolicyRule } from "../core/resilience.ts"
 import { isolatedLogger } from "../internal/notify.ts"
 
 /** The options of a registry. All have defaults. */

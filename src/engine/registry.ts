@@ -2,8 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
 import type { AnyOperation, Operation, OperationInput } from "../core/define.ts"
-import { Catalog } from "./catalog.ts"
-import type { RegistryChange, SearchOptions, SearchResult } from "./catalog.ts"
+import { Catalog, type RegistryChange, type SearchOptions, type SearchResult } from "./catalog.ts"
 import { createEnv } from "./env-proxy.ts"
 import { Kernel } from "./kernel.ts"
 import type { CallRecorder, CallTrace } from "./observe.ts"

@@ -1,5 +1,4 @@
-import { consoleLogger } from "./logger.ts"
-import type { Logger } from "./logger.ts"
+import { consoleLogger, type Logger } from "./logger.ts"
 
 /**
  * Calls a listener of the user. Errors that it throws or rejects with are logged and have no other effect.

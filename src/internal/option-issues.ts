@@ -1,5 +1,4 @@
-import { checkOption } from "./options.ts"
-import type { OptionPlace, OptionRule, OptionsSchema } from "./options.ts"
+import { checkOption, type OptionPlace, type OptionRule, type OptionsSchema } from "./options.ts"
 
 /** An invalid member of some data. */
 interface DataIssue {

@@ -1,6 +1,5 @@
 // Runs a call with an idempotency key once; later calls with the key get the same outcome.
-import { CallError, isCallError } from "../core/errors.ts"
-import type { CallErrorJSON } from "../core/errors.ts"
+import { CallError, isCallError, type CallErrorJSON } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { decodeEnvelope, encodeEnvelope } from "../core/envelope-codec.ts"
 import { abandonedBy, isInternal, markInternal } from "../core/error-marks.ts"

@@ -1,5 +1,4 @@
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError, CallErrorOptions } from "../core/errors.ts"
+import { isCallError, refusal, type CallError, type CallErrorOptions } from "../core/errors.ts"
 import { afterAttempts, isRefused, markRefused } from "../core/error-marks.ts"
 import { isRecord } from "../internal/guards.ts"
 

@@ -1,12 +1,10 @@
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { MiddlewareCall, StreamNext } from "../core/middleware.ts"
 import { pause } from "../internal/wait.ts"
 import type { Attempts } from "./attempts.ts"
-import { isFailure, withAttempts } from "./outcome.ts"
-import type { Tally } from "./outcome.ts"
+import { isFailure, withAttempts, type Tally } from "./outcome.ts"
 
 type Result = IteratorResult<ResponseEnvelope, undefined>
 

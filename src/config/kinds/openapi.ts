@@ -1,5 +1,4 @@
-import type { OpenAPIUrlConfig } from "../../sources/openapi/options.ts"
-import { OPENAPI_URL_OPTIONS } from "../../sources/openapi/options.ts"
+import { OPENAPI_URL_OPTIONS, type OpenAPIUrlConfig } from "../../sources/openapi/options.ts"
 import { describe, field, listOf, recordOf, text } from "../field-checks.ts"
 import { address, isAddress, nameOfAddress, placeOf } from "../names.ts"
 import { credential, headers } from "../secret-shapes.ts"

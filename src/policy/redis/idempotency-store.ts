@@ -1,7 +1,6 @@
 import type { IdempotencyStore } from "../../core/resilience.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import { withTimeout } from "../../internal/wait.ts"
 import type { RedisCommandClient } from "./client.ts"
 

@@ -2,14 +2,11 @@ import { CallError } from "../../core/errors.ts"
 import type { RateLimiter } from "../../core/resilience.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { reasonOf } from "../../internal/message-text.ts"
-import { consoleLogger } from "../../internal/logger.ts"
-import type { Logger } from "../../internal/logger.ts"
-import { validateOptions } from "../../internal/options.ts"
-import type { OptionsSchema } from "../../internal/options.ts"
+import { consoleLogger, type Logger } from "../../internal/logger.ts"
+import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { TokenBuckets } from "../token-buckets.ts"
-import { sendCommand } from "./client.ts"
-import type { RedisCommandClient } from "./client.ts"
+import { sendCommand, type RedisCommandClient } from "./client.ts"
 
 /** Options of `createRedisLimiter`. */
 export interface RedisLimiterOptions {

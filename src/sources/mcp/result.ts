@@ -1,5 +1,4 @@
-import { mcpEnvelope } from "../../core/envelope.ts"
-import type { MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
+import { mcpEnvelope, type MCPResponseMeta, type ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { mapBlocks, type MappedBlocks } from "../../mcp/content.ts"
 import type { JsonObject, MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
