@@ -78,14 +78,14 @@ describe.each(FAULTS)("a listener that %s", (_how, fault) => {
     const broker = new MemoryBroker()
     const transport = createBusTransport(broker.bus("ann"), { logger })
     await using map = new PendingRequestMap(transport)
-    const heard: (string | undefined)[] = []
+    const reasons: (string | undefined)[] = []
     transport.onHealth(fault)
-    transport.onHealth((reason) => heard.push(reason))
+    transport.onHealth((reason) => reasons.push(reason))
     await transport.whenConnected()
-    heard.length = 0
+    reasons.length = 0
     broker.stop()
     broker.start()
-    expect(heard).toEqual(["The broker is unreachable.", undefined])
+    expect(reasons).toEqual(["The broker is unreachable.", undefined])
     await expect.poll(() => lines).toContain("A listener of onHealth threw")
     expect(map.getPendingCount()).toBe(0)
   })

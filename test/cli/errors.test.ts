@@ -7,7 +7,7 @@ import { ConfigError } from "../../src/config/error.ts"
 import { CallError } from "../../src/core/errors.ts"
 import { testIO } from "./support/run.ts"
 
-function told(
+function printed(
   error: unknown,
   options: Partial<Parameters<typeof reportError>[2]> & {
     verbose?: boolean
@@ -22,53 +22,55 @@ function told(
 
 describe("an error for a person", () => {
   test("of the command line says where help is, and is 2", () => {
-    expect(told(new UsageError("Wrong."))).toEqual({
+    expect(printed(new UsageError("Wrong."))).toEqual({
       code: 2,
       text: "Wrong.\nSee how it is used: operations --help\n",
     })
-    expect(told(new UsageError("Wrong."), { command: "call", verbose: true })).toEqual({
+    expect(printed(new UsageError("Wrong."), { command: "call", verbose: true })).toEqual({
       code: 2,
       text: "Wrong.\nSee how it is used: operations call --help\n",
     })
   })
 
   test("of anything thrown is 1 and says something", () => {
-    expect(told(new Error(""))).toEqual({ code: 1, text: "The command failed: Error\n" })
-    expect(told("a \u001B[2Jtext").text).toBe(
+    expect(printed(new Error(""))).toEqual({ code: 1, text: "The command failed: Error\n" })
+    expect(printed("a \u001B[2Jtext").text).toBe(
       `${String.raw`The command failed: a \u001b[2Jtext`}\n`,
     )
-    expect(told(undefined)).toEqual({ code: 1, text: "The command failed: undefined\n" })
-    expect(told(new CallError("OUR_OWN", "Ours.")).code).toBe(1)
-    expect(told(new CallError("constructor", "Ours.")).code).toBe(1)
+    expect(printed(undefined)).toEqual({ code: 1, text: "The command failed: undefined\n" })
+    expect(printed(new CallError("OUR_OWN", "Ours.")).code).toBe(1)
+    expect(printed(new CallError("constructor", "Ours.")).code).toBe(1)
   })
 
   test("that a server hides says under which id its log has more", () => {
     const hidden = new CallError("EXECUTION_ERROR", "The operation failed.", { requestId: "r-1" })
-    expect(told(hidden)).toEqual({
+    expect(printed(hidden)).toEqual({
       code: 1,
       text: "The operation failed.\nThe log of the server has more, under the request id r-1.\n",
     })
-    expect(told(hidden, { isJson: true }).text).toContain('"requestId":"r-1"')
+    expect(printed(hidden, { isJson: true }).text).toContain('"requestId":"r-1"')
   })
 
   test("colours only its first line", () => {
-    expect(told(new Error("one\ntwo"), { columns: 80 }).text).toBe("\u001B[31mone\u001B[39m\ntwo\n")
+    expect(printed(new Error("one\ntwo"), { columns: 80 }).text).toBe(
+      "\u001B[31mone\u001B[39m\ntwo\n",
+    )
   })
 
   test("has its stack when asked for details", () => {
     const error = new Error("Failed.")
-    expect(told(error, { verbose: true }).text).toContain("errors.test.ts")
-    expect(told(error).text).toBe("Failed.\n")
+    expect(printed(error, { verbose: true }).text).toContain("errors.test.ts")
+    expect(printed(error).text).toBe("Failed.\n")
     delete error.stack
-    expect(told(error, { verbose: true }).text).toBe("Failed.\n\n")
-    expect(told("text", { verbose: true }).text).toBe("The command failed: text\n")
+    expect(printed(error, { verbose: true }).text).toBe("Failed.\n\n")
+    expect(printed("text", { verbose: true }).text).toBe("The command failed: text\n")
   })
 
   test("of an unknown operation says how to list those of the same sources", () => {
     const error = new CallError("OPERATION_NOT_FOUND", "No such.")
-    expect(told(error).text).toBe("No such.\nSee what there is: operations list\n")
+    expect(printed(error).text).toBe("No such.\nSee what there is: operations list\n")
     const argv = ["--openapi", "./it's here.yaml", "--scan", "./ops", "--token", "hush"]
-    const { text } = told(error, { args: readArgs(argv, sourceOptions) })
+    const { text } = printed(error, { args: readArgs(argv, sourceOptions) })
     expect(text).toBe(
       `No such.\nSee what there is: operations list --openapi './it'\\''s here.yaml' --scan ./ops\n`,
     )
@@ -77,7 +79,7 @@ describe("an error for a person", () => {
 
 describe("an error for a program", () => {
   const json = (error: unknown): unknown => {
-    const { text } = told(error, { isJson: true })
+    const { text } = printed(error, { isJson: true })
     expect(text.trim()).not.toContain("\n")
     return JSON.parse(text)
   }
@@ -86,7 +88,7 @@ describe("an error for a program", () => {
     expect(json(new UsageError("Wrong."))).toEqual({
       error: { code: "USAGE_ERROR", message: "Wrong." },
     })
-    expect(told(new UsageError("Wrong."), { isJson: true }).code).toBe(2)
+    expect(printed(new UsageError("Wrong."), { isJson: true }).code).toBe(2)
     expect(json(null)).toEqual({
       error: { code: "UNKNOWN_ERROR", message: "The command failed: null" },
     })

@@ -167,18 +167,18 @@ describe("onCall notifies", () => {
       error: (...all: unknown[]) => errors.push(all),
     }
     const registry = createRegistry([make("echo", ({ text }) => text)], { logger: silent })
-    let heard = 0
+    let traces = 0
     const stops = [
       registry.onCall(() => {
         throw new Error("no")
       }),
-      registry.onCall(() => heard++),
+      registry.onCall(() => traces++),
     ]
     await registry.execute("demo.echo", { text: "a" })
     for (const stop of stops) stop()
     await registry.execute("demo.echo", { text: "a" })
 
-    expect(heard).toBe(2)
+    expect(traces).toBe(2)
     expect(errors).toHaveLength(2)
     expect(() => registry.onCall(7 as never)).toThrow("onCall(listener): must be a function")
   })

@@ -44,7 +44,7 @@ describe("httpError", () => {
     ["plain\n\ttext\u0000", "plain text"],
     ["<html><head><title>502 Bad\nGateway</title>", "502 Bad Gateway"],
     [5, "5"],
-  ])("%j is told as %s", (body, words) => {
+  ])("%j is reported as %s", (body, words) => {
     expect(httpError(failed(400), body, GET).message).toBe(
       `HTTP 400 from GET https://api.test/pets/1: ${words}`,
     )

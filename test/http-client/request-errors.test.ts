@@ -217,7 +217,7 @@ describe("networkFailure", () => {
     expect(classifyFailure(thrown).kind).toBe("refused")
   })
 
-  test("a peer that leaves before the connection is secure is told as such", () => {
+  test("a peer that leaves before the connection is secure is reported as such", () => {
     const message =
       "Client network socket disconnected before secure TLS connection was established"
     const thrown = new TypeError("fetch failed", {

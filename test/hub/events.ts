@@ -2,7 +2,7 @@ import { createParser } from "eventsource-parser"
 import { expect, onTestFinished } from "vitest"
 
 /** An event of a hub. */
-export interface Told {
+export interface HubEvent {
   readonly event: string | undefined
   readonly data: unknown
 }
@@ -17,19 +17,19 @@ export async function listenTo(url: string, headers: Readonly<Record<string, str
   })
   expect(response.status).toBe(200)
   expect(response.headers.get("content-type")).toContain("text/event-stream")
-  const told: Told[] = []
+  const events: HubEvent[] = []
   const parser = createParser({
-    onEvent: ({ event, data }) => told.push({ event, data: JSON.parse(data) }),
+    onEvent: ({ event, data }) => events.push({ event, data: JSON.parse(data) }),
   })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-  const until = async (isIt: (one: Told) => boolean): Promise<Told | undefined> => {
+  const until = async (isIt: (one: HubEvent) => boolean): Promise<HubEvent | undefined> => {
     for (;;) {
-      const found = told.find(isIt)
+      const found = events.find(isIt)
       if (found !== undefined) return found
       const { done, value } = await reader.read()
       if (done) return undefined
       parser.feed(value)
     }
   }
-  return { told, until, leave: () => gone.abort() }
+  return { events, until, leave: () => gone.abort() }
 }

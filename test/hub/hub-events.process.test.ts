@@ -19,7 +19,7 @@ import type { HTTPSink } from "../../src/serve/exchange.ts"
 import { hashApiKey } from "../../src/to-http.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { listenTo } from "./events.ts"
-import type { Told } from "./events.ts"
+import type { HubEvent } from "./events.ts"
 import { configOf, folder, hubOf, operationText, sourceOf } from "./support.ts"
 
 const ADMIN = "an-administrators-key-19ac"
@@ -60,7 +60,7 @@ async function serving(
 
 const isEnd =
   (id: string) =>
-  ({ event, data }: Told): boolean =>
+  ({ event, data }: HubEvent): boolean =>
     event === "call" &&
     (data as CallTrace).phase === "end" &&
     (data as CallTrace).operationId === id
@@ -77,13 +77,15 @@ async function post(url: string, id: string, headers: Record<string, string> = {
 describe("GET /hub/events", () => {
   test("sends the status of sources and each call with nested ones, without their data", async () => {
     const { served, hub } = await serving()
-    const { told, until } = await listenTo(served.url)
+    const { events, until } = await listenTo(served.url)
     expect((await until(({ event }) => event === "source"))?.data).toEqual(hub.sources[0])
     await post(served.url, "w.outer")
     await until(isEnd("w.outer"))
     await post(served.url, "w.bad")
     await until(isEnd("w.bad"))
-    const traces = told.filter(({ event }) => event === "call").map(({ data }) => data as CallTrace)
+    const traces = events
+      .filter(({ event }) => event === "call")
+      .map(({ data }) => data as CallTrace)
     expect(traces.map(({ phase, operationId }) => `${phase} ${operationId}`)).toEqual([
       "start w.outer",
       "start w.word",
@@ -94,10 +96,10 @@ describe("GET /hub/events", () => {
     ])
     expect(traces[1]?.parentRequestId).toBe(traces[0]?.requestId)
     expect(traces.at(-1)).toMatchObject({ outcome: "error", code: "EXECUTION_ERROR" })
-    expect(JSON.stringify(told)).not.toMatch(/hunter2|inner|secret message/)
+    expect(JSON.stringify(events)).not.toMatch(/hunter2|inner|secret message/)
 
     await hub.reopen("local")
-    const isLoading = ({ event, data }: Told): boolean =>
+    const isLoading = ({ event, data }: HubEvent): boolean =>
       event === "source" && (data as SourceStatus).state === "loading"
     expect(await until(isLoading)).toBeDefined()
   })

@@ -26,8 +26,8 @@ function idsOf(mirror: Mirror): string[] {
 describe("Mirror", () => {
   test("has the operations of its peer, and notifies once for all changes of one turn", async () => {
     const mirror = new Mirror("hub")
-    let told = 0
-    mirror.onChange(() => told++)
+    let changes = 0
+    mirror.onChange(() => changes++)
 
     mirror.registerAll([operation("a.b"), operation("a.c")])
     mirror.unregister("a.b")
@@ -35,7 +35,7 @@ describe("Mirror", () => {
     mirror.registerAll([operation("a.c")])
     await Promise.resolve()
 
-    expect([idsOf(mirror), told]).toEqual([["a.c"], 1])
+    expect([idsOf(mirror), changes]).toEqual([["a.c"], 1])
     expect(mirror.unregister("a.b")).toBe(false)
     expect(mirror.report()).toEqual({
       items: [{ id: "a.c", origin: "a.c", status: "kept", notes: [] }],
@@ -84,15 +84,15 @@ describe("Mirror with lingering operations", () => {
     const mirror = new Mirror("hub", { clock: new VirtualClock(), ms: 1000 })
     mirror.registerAll([operation("a.b")])
     await Promise.resolve()
-    const told: boolean[] = []
-    mirror.onChange(() => told.push(mirror.isAbandoned))
+    const changes: boolean[] = []
+    mirror.onChange(() => changes.push(mirror.isAbandoned))
 
     mirror.unregister("a.b")
     await Promise.resolve()
     mirror.registerAll([operation("a.b")])
     await Promise.resolve()
 
-    expect(told).toEqual([true, false])
+    expect(changes).toEqual([true, false])
   })
 
   test("leaves no timer behind after close", () => {

@@ -30,13 +30,13 @@ async function serving(era: "legacy" | "modern") {
 describe.each(["legacy", "modern"] as const)("the log of a %s MCP server", (era) => {
   test("is reported to who reads the events, with the call it belongs to, and without secrets", async () => {
     const { served, log } = await serving(era)
-    const { told, until } = await listenTo(served.url)
+    const { events, until } = await listenTo(served.url)
     await until(({ event }) => event === "source")
 
     expect(await log(`one ${SECRET} \n two`)).toContain("logged")
 
     const line = (await until(({ event }) => event === "log"))?.data as SourceLogLine
-    const call = told.find(({ event }) => event === "call")?.data as CallTrace
+    const call = events.find(({ event }) => event === "call")?.data as CallTrace
     expect(line).toEqual({
       ...{ source: "words", level: "notice", logger: "***", text: "one *** \n two" },
       requestId: call.requestId,

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { watchFiles } from "../../src/hub/watch.ts"
 import { folder } from "./support.ts"
 
-/** Counts what is told; `next` settles with the next one. */
+/** Counts changes; `next` settles with the next one. */
 function follow(
   paths: readonly string[],
   since?: number,
@@ -46,9 +46,9 @@ test("watchFiles reports files that are changed, added, moved and removed, also 
     () => rmSync(join(dir, "deep"), { recursive: true }),
   ]
   for (const step of steps) {
-    const told = seen.next()
+    const change = seen.next()
     step()
-    await told
+    await change
     await settle(60)
   }
   expect(seen.count).toBeGreaterThanOrEqual(steps.length)
@@ -76,9 +76,9 @@ test("watchFiles reports many simultaneous changes once or twice", async () => {
   const dir = folder()
   const seen = follow([dir])
   await settle()
-  const told = seen.next()
+  const change = seen.next()
   for (let index = 0; index < 50; index++) writeFileSync(join(dir, `${index}.ts`), "1")
-  await told
+  await change
   await settle()
   expect(seen.count).toBeLessThan(4)
 })
@@ -87,14 +87,14 @@ test("watchFiles follows a file that is replaced, and one that does not exist ye
   const dir = folder({ "api.yaml": "a: 1" })
   const seen = follow([join(dir, "api.yaml"), join(dir, "later/other.json")])
   await settle()
-  let told = seen.next()
+  let change = seen.next()
   writeFileSync(join(dir, "api.yaml.tmp"), "a: 22")
   renameSync(join(dir, "api.yaml.tmp"), join(dir, "api.yaml"))
-  await told
-  told = seen.next()
+  await change
+  change = seen.next()
   mkdirSync(join(dir, "later"))
   writeFileSync(join(dir, "later/other.json"), "{}")
-  await told
+  await change
   expect(seen.count).toBe(2)
 })
 

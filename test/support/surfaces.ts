@@ -63,8 +63,8 @@ export type Report = readonly [error: CallError, call: FailedCall]
 export interface Surface extends AsyncDisposable {
   readonly lines: Line[]
   /** What `onError` of the server heard, and that of the registry. */
-  readonly heard: Report[]
-  readonly heardByRegistry: Report[]
+  readonly reported: Report[]
+  readonly reportedByRegistry: Report[]
   readonly call: (id: string, options?: SurfaceCall) => Promise<Seen>
   readonly stream?: (id: string, options?: SurfaceCall) => Promise<Seen>
   /** Closes the server as a deploy does: with time for what runs. */
@@ -90,8 +90,8 @@ type Open = (ground: Ground, terms: SurfaceTerms) => Promise<Opened>
 /** What all ways share: one registry, its log, and its error listener. */
 class Ground {
   readonly lines: Line[] = []
-  readonly heard: Report[] = []
-  readonly heardByRegistry: Report[] = []
+  readonly reported: Report[] = []
+  readonly reportedByRegistry: Report[] = []
   readonly closers: (() => unknown)[] = []
   readonly logger: Logger = {
     ...silentLogger,
@@ -112,9 +112,9 @@ class Ground {
     this.registry = createRegistry(operations, {
       ...registry,
       logger: this.logger,
-      onError: (...report) => void this.heardByRegistry.push(report),
+      onError: (...report) => void this.reportedByRegistry.push(report),
     })
-    this.reporting = { errors, onError: (...report) => void this.heard.push(report) }
+    this.reporting = { errors, onError: (...report) => void this.reported.push(report) }
   }
 }
 
@@ -208,7 +208,7 @@ export const SURFACES: Readonly<Record<string, Open>> = {
   hub: async (ground, { errors, drainMs }) => {
     const hub = createHub(configOf([]), {
       logger: ground.logger,
-      onError: (...report) => void ground.heardByRegistry.push(report),
+      onError: (...report) => void ground.reportedByRegistry.push(report),
     })
     hub.registry.registerAll(ground.operations)
     const apiKeys = [{ hash: hashApiKey(KEY), id: ADA.id }]
@@ -262,13 +262,13 @@ export const WAYS_TO_ASK: readonly string[] = [
 /** Opens one of them. Whoever opens it closes it. */
 export async function openSurface(name: string, terms: SurfaceTerms): Promise<Surface> {
   const ground = new Ground(terms)
-  const { lines, heard, heardByRegistry, closers } = ground
+  const { lines, reported, reportedByRegistry, closers } = ground
   const opened = await WAYS_IN[name]?.(ground, terms)
   if (opened === undefined) throw new Error(`There is no way in "${name}".`)
   return {
     lines,
-    heard,
-    heardByRegistry,
+    reported,
+    reportedByRegistry,
     ...opened,
     async [Symbol.asyncDispose]() {
       for (const close of closers.toReversed()) await close()

@@ -69,12 +69,12 @@ describe("operations doctor", () => {
     })
     const cwd = folder.path
 
-    const told = await run(["doctor"], { cwd })
-    expect(told.code).toBe(1)
-    expect(told.stdout).toContain("✗ NOT_SET is not set: export NOT_SET=… (sources.a.auth)")
-    expect(told.stdout).toContain("✗ file missing.txt does not exist")
-    expect(told.stdout).toContain("✗ a")
-    expect(told.stdout).toContain("4 things are wrong.")
+    const result = await run(["doctor"], { cwd })
+    expect(result.code).toBe(1)
+    expect(result.stdout).toContain("✗ NOT_SET is not set: export NOT_SET=… (sources.a.auth)")
+    expect(result.stdout).toContain("✗ file missing.txt does not exist")
+    expect(result.stdout).toContain("✗ a")
+    expect(result.stdout).toContain("4 things are wrong.")
 
     const { code, stdout, stderr } = await run(["doctor", "--json"], { cwd })
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" })
@@ -96,10 +96,10 @@ describe("operations doctor", () => {
     await using folder = await folderWith({
       "operations.config.yaml": "sources:\n  a:\n    opnapi: ./x.yaml\n",
     })
-    const told = await run(["doctor"], { cwd: folder.path })
-    expect(told.code).toBe(1)
-    expect(told.stdout).toContain("operations.config.yaml:3")
-    expect(told.stdout).toContain("1 thing is wrong.")
+    const result = await run(["doctor"], { cwd: folder.path })
+    expect(result.code).toBe(1)
+    expect(result.stdout).toContain("operations.config.yaml:3")
+    expect(result.stdout).toContain("1 thing is wrong.")
 
     const { code, stdout } = await run(["doctor", "--json"], { cwd: folder.path })
     expect(code).toBe(1)

@@ -186,10 +186,10 @@ describe("operations types --check", () => {
       "operations.d.ts is out of date: 1 new, 1 gone.\nTo write it, run the same command without --check.\n",
     )
     expect(await read("operations.d.ts")).toBe(old)
-    const told = JSON.parse(
+    const report = JSON.parse(
       (await types("-o", "operations.d.ts", "--check", "--json")).stdout,
     ) as object
-    expect(told).toMatchObject({
+    expect(report).toMatchObject({
       isUpToDate: false,
       added: ["petstore.getPetById"],
       removed: ["petstore.old"],

@@ -32,7 +32,7 @@ function source(state: SourceCheck["state"], more: Partial<SourceCheck> = {}): S
   return { ...base, state, ...more } as SourceCheck
 }
 
-function told(diagnosis: Partial<Diagnosis>): string {
+function printed(diagnosis: Partial<Diagnosis>): string {
   const io = testIO()
   printDiagnosis({ ok: false, node: "1.2.3", ...NOTHING, ...diagnosis }, io)
   return io.stdout.text
@@ -56,7 +56,7 @@ test("packages that are missing are named with one command that installs them", 
     { name: "ws", users: ["WebSocket (/ws)"], isOptional: true },
     { name: "jose", users: ["server.jwt"], isOptional: false },
   ]
-  expect(told({ missingPackages })).toContain(
+  expect(printed({ missingPackages })).toContain(
     [
       "Packages",
       '! WebSocket (/ws) is not served without the package "ws", which is not installed.',
@@ -92,7 +92,7 @@ test("of many notes some are shown, and all under --verbose", () => {
 
 test("doctor counts everything that is wrong", () => {
   const places = ["server.token", "sources.a"]
-  const text = told({
+  const text = printed({
     config: { ok: false, error: "one\ntwo", faults: [], warnings: ["odd"] },
     credentials: [
       { kind: "env", name: "KEY", places, state: "missing" },
@@ -123,23 +123,23 @@ test("doctor counts everything that is wrong", () => {
 })
 
 test("doctor counts one problem as one, and none as well", () => {
-  expect(told({ sources: [source("failed")] })).toContain("\n1 thing is wrong.\n")
-  expect(told({ config: { ok: false, file: "c.json", faults: [], warnings: [] } })).toContain(
+  expect(printed({ sources: [source("failed")] })).toContain("\n1 thing is wrong.\n")
+  expect(printed({ config: { ok: false, file: "c.json", faults: [], warnings: [] } })).toContain(
     "✗ Configuration c.json\n",
   )
   const config = { ok: true, faults: [], warnings: [] }
-  expect(told({ ok: true, hub: "http://h", config })).toBe(
+  expect(printed({ ok: true, hub: "http://h", config })).toBe(
     "✓ Node 1.2.3\n✓ Hub http://h\n✓ Configuration of the command line\n\nEverything is well.\n",
   )
 })
 
 test("doctor does not say that everything is well after a warning", () => {
   const config = { ok: true, faults: [], warnings: ["policies[1]: no operation matches"] }
-  expect(told({ ok: true, config })).toMatch(
+  expect(printed({ ok: true, config })).toMatch(
     /\n! policies\[1\]: no operation matches\n\nNothing is wrong, with 1 warning\.\n$/,
   )
   const sources = [source("ready", { report: { ...EMPTY, kept: 2, warnings: ["a", "b"] } })]
-  expect(told({ ok: true, sources })).toMatch(/\n\nNothing is wrong, with 2 warnings\.\n$/)
+  expect(printed({ ok: true, sources })).toMatch(/\n\nNothing is wrong, with 2 warnings\.\n$/)
 })
 
 test("credentials are looked for by name, each once, with all its places", async () => {

@@ -131,8 +131,8 @@ describe("the summary of serve", () => {
 })
 
 describe("progress", () => {
-  /** What is told of these, one after the other. */
-  function told(
+  /** What is printed for these, one after the other. */
+  function printed(
     statuses: readonly SourceStatus[],
     options: { verbose?: boolean; quiet?: boolean } = {},
   ): readonly string[] {
@@ -152,7 +152,7 @@ describe("progress", () => {
   }
 
   test("says a source that is ready once, with its number of operations", () => {
-    expect(told([status({}), status({}), status({ operations: 1 })])).toEqual([
+    expect(printed([status({}), status({}), status({ operations: 1 })])).toEqual([
       "✓ pets  2 operations    openapi ./pets.yaml",
       "✓ pets  1 operation     openapi ./pets.yaml",
     ])
@@ -161,11 +161,11 @@ describe("progress", () => {
   test("prints a failure as a sentence, also with --quiet", () => {
     const failed = status({ state: "failed", reason: "No such\nfile", attempts: 1 })
     const lost = status({ state: "lost", reason: "Is it gone?" })
-    expect(told([status({}), failed, lost], { quiet: true })).toEqual([
+    expect(printed([status({}), failed, lost], { quiet: true })).toEqual([
       "✗ pets  No such file. It is tried again.",
       "! pets  Is it gone? Its calls fail until it is back.",
     ])
-    expect(told([status({ state: "lost" })])).toEqual([
+    expect(printed([status({ state: "lost" })])).toEqual([
       "! pets  no reason given. Its calls fail until it is back.",
     ])
   })
@@ -176,8 +176,8 @@ describe("progress", () => {
       status({ state: "failed", reason: "Refused.", attempts: 2 }),
       status({ state: "disabled" }),
     ]
-    expect(told(statuses)).toEqual([])
-    expect(told(statuses, { verbose: true })).toEqual([
+    expect(printed(statuses)).toEqual([])
+    expect(printed(statuses, { verbose: true })).toEqual([
       "… pets  ./pets.yaml",
       "✗ pets  Refused. It is tried again.",
     ])

@@ -97,7 +97,8 @@ describe.each(Object.keys(SURFACES))("errors of operations over %s", (name) => {
     test.each(Object.entries(ROWS))("%s", async (id, row) => {
       const open = row.items === undefined ? surface.call : surface.stream
       if (open === undefined) return
-      for (const list of [surface.lines, surface.heard, surface.heardByRegistry]) list.length = 0
+      for (const list of [surface.lines, surface.reported, surface.reportedByRegistry])
+        list.length = 0
 
       const seen = await open(id)
 
@@ -107,7 +108,7 @@ describe.each(Object.keys(SURFACES))("errors of operations over %s", (name) => {
       expect(surface.lines).toEqual(
         linesOf(row, { operationId: id, requestId, identity: "ada", code: row.code }),
       )
-      for (const reports of [surface.heard, surface.heardByRegistry]) {
+      for (const reports of [surface.reported, surface.reportedByRegistry]) {
         expect(reports.map(([error, call]) => [error.code, call])).toEqual(
           reportsOf(row, { operationId: id, requestId }),
         )

@@ -21,7 +21,7 @@ const SCRIPTS = [
   ["operations.config.mjs", "dep.mjs", "./dep.mjs"],
 ] as const
 
-/** A file, its text, the place and the words that are told. */
+/** A file, its text, the place and the words that are reported. */
 const MISTAKES: readonly (readonly [string, string, string, string])[] = [
   ["a.ts", "export default {\n  sources: {\n    b: = 1 } }", ":3:", "is not sound"],
   ["a.mjs", "export default {\n  sources: {\n    b: = 1 } }", ":3", "is not sound"],

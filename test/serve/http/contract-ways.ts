@@ -397,8 +397,8 @@ function failureOf(problem: HTTPProblem, answer?: Response): Failure {
 /** A result of MCP says a failure in words for models: the code, the message, then lines with details. */
 function mcpFailure(meta: Extract<ResponseEnvelope["meta"], { source: "mcp" }>): Outcome {
   const texts = meta.content.flatMap((block) => (block.type === "text" ? [block.text] : []))
-  const told = texts.find((one) => /^[A-Z_]+: /.test(one)) ?? ""
-  const [, code = "", message = ""] = /^([A-Z_]+): ([^]*)$/.exec(told) ?? []
+  const line = texts.find((one) => /^[A-Z_]+: /.test(one)) ?? ""
+  const [, code = "", message = ""] = /^([A-Z_]+): ([^]*)$/.exec(line) ?? []
   const known = meta._meta?.["alkdev.operations/error"] as Partial<Failure> | undefined
   return {
     error: {

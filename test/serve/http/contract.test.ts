@@ -94,31 +94,31 @@ describe.each(NAMES)("a call through %s", (name) => {
       code: "OPERATION_NOT_FOUND",
       message: expect.stringContaining('Did you mean "shop.price"?') as string,
     })
-    const told = await failure(name, "shop.prize", {})
+    const actual = await failure(name, "shop.prize", {})
     // A client of MCP knows the tools, and says so without asking.
     const local = expect.objectContaining({
       ...direct,
       message: expect.stringContaining('"shop_price"') as string,
       details: { server: "up", tool: "shop_prize" },
     }) as Failure
-    expect(told).toEqual(name === "MCP" ? local : direct)
+    expect(actual).toEqual(name === "MCP" ? local : direct)
   })
 
   test("of what is not permitted says what it takes", async () => {
     const direct = await failure("execute", "shop.vault", {})
     expect(direct.code).toBe("ACCESS_DENIED")
-    const told = await failure(name, "shop.vault", {})
+    const actual = await failure(name, "shop.vault", {})
     // MCP does not show tools that a caller may not use: there is none of that name.
     const hidden = expect.objectContaining({ code: "OPERATION_NOT_FOUND" }) as Failure
-    expect(told).toEqual(name === "MCP" ? hidden : direct)
+    expect(actual).toEqual(name === "MCP" ? hidden : direct)
   })
 
   test("that takes too long fails and ends its handler", async () => {
     const { watched } = opened
-    const told = await failure(name, "shop.hang", {}, { timeout: 300 })
+    const actual = await failure(name, "shop.hang", {}, { timeout: 300 })
     // The words differ by who looked at the clock first, the caller or the server.
-    expect(told).toMatchObject({ code: "TIMEOUT", retryable: false, mayHaveExecuted: true })
-    expect(told.message).toMatch(/hang".* (?:before its deadline|within 300 ms)/)
+    expect(actual).toMatchObject({ code: "TIMEOUT", retryable: false, mayHaveExecuted: true })
+    expect(actual.message).toMatch(/hang".* (?:before its deadline|within 300 ms)/)
     await waitFor(() => expect(watched.aborted).toBe(watched.started))
   })
 
@@ -149,13 +149,13 @@ describe.each(STREAMING)("a stream through %s", (name) => {
   test("that breaks in the middle gives what there was, and why", async () => {
     const direct = await stream("execute", "shop.leak", {})
     expect(direct).toMatchObject({ items: [{ at: 1 }, { at: 2 }], error: { code: "BURST" } })
-    const told = await stream(name, "shop.leak", {})
+    const actual = await stream(name, "shop.leak", {})
     // A failed result of MCP has no structured data: the items are in its texts.
     const texts: StreamOutcome = {
       items: expect.arrayContaining([expect.stringContaining('{"at":2}')]) as unknown[],
       error: inWordsOfMCP(direct.error as Failure),
     }
-    expect(told).toEqual(name === "MCP" ? texts : direct)
+    expect(actual).toEqual(name === "MCP" ? texts : direct)
   })
 
   test.each([

@@ -30,7 +30,7 @@ async function tokenUntil(exp: number): Promise<Readonly<Record<string, string>>
   return { authorization: `Bearer ${token}` }
 }
 
-interface Told {
+interface Received {
   readonly type: string
   readonly requestId: string
   readonly [name: string]: unknown
@@ -42,15 +42,15 @@ async function dial(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{
   readonly socket: WebSocket
-  readonly told: Told[]
+  readonly received: Received[]
   readonly over: Promise<readonly [code: number, reason: string]>
   readonly call: (requestId: string, operationId: string) => void
 }> {
   const socket = new WebSocket(url, { headers })
   cleanups.push(() => socket.terminate())
-  const told: Told[] = []
+  const received: Received[] = []
   socket.on("message", (data: Buffer) => {
-    told.push(...([JSON.parse(String(data))] as Told[]).flat())
+    received.push(...([JSON.parse(String(data))] as Received[]).flat())
   })
   const over = new Promise<readonly [number, string]>((resolve) => {
     socket.on("close", (code, reason) => resolve([code, String(reason)]))
@@ -58,7 +58,7 @@ async function dial(
   await once(socket, "open")
   const call = (requestId: string, operationId: string): void =>
     socket.send(JSON.stringify({ type: "call.requested", requestId, operationId }))
-  return { socket, told, over, call }
+  return { socket, received, over, call }
 }
 
 describe("a WebSocket whose token expires (SV21)", () => {
@@ -66,17 +66,17 @@ describe("a WebSocket whose token expires (SV21)", () => {
     const clock = new VirtualClock()
     const { ws, seen } = await start({ clock, auth: AUTH, websocket: { maxInFlight: 2 } })
     expect(await upgradeStatus(ws)).toBe(401)
-    const { told, over, call } = await dial(ws, await tokenUntil(10))
+    const { received, over, call } = await dial(ws, await tokenUntil(10))
     const ids = ["h1", "h2", "h3", "h4"]
     for (const id of ids) call(id, "demo.hang")
     call("s", "demo.idle")
     // Its first item: by then all of them have arrived.
-    await waitFor(() => expect(told).toHaveLength(1))
+    await waitFor(() => expect(received).toHaveLength(1))
     await clock.advance(9999)
     expect(seen.aborted).toBe(0)
     await clock.advance(1)
     expect(await over).toEqual([4401, "The credential has expired."])
-    const errors = told.filter(({ type }) => type === "call.error")
+    const errors = received.filter(({ type }) => type === "call.error")
     expect(errors.map(({ requestId }) => requestId)).toEqual([...ids, "s"])
     for (const { code, message } of errors) {
       expect(code).toBe("UNAUTHENTICATED")
@@ -205,9 +205,9 @@ describe("an identity with an end", () => {
     const expiresAt = Date.now() + 60_000
     const api = await open(registry, { authenticate: () => ({ ...ada, expiresAt }) })
     expect(await (await post(`${api.url}/api/demo/who`)).json()).toEqual(ada)
-    const { told, call } = await dial(`${api.url.replace("http", "ws")}/ws`)
+    const { received, call } = await dial(`${api.url.replace("http", "ws")}/ws`)
     call("w", "demo.who")
-    await waitFor(() => expect(told).toHaveLength(1))
+    await waitFor(() => expect(received).toHaveLength(1))
     expect(who.seen).toEqual([ada, ada])
   })
 
@@ -233,9 +233,9 @@ describe("an identity with an end", () => {
       readBearerToken(request) === undefined ? undefined : { ...ada, expiresAt: Date.now() + 1e11 }
     const api = await open(registry, { authenticate })
     const ws = `${api.url.replace("http", "ws")}/ws`
-    const { told, call } = await dial(ws, { authorization: "Bearer x" })
+    const { received, call } = await dial(ws, { authorization: "Bearer x" })
     call("w", "demo.who")
-    await waitFor(() => expect(told).toHaveLength(1))
+    await waitFor(() => expect(received).toHaveLength(1))
   })
 
   test("is waited for in steps that timers can take", async () => {

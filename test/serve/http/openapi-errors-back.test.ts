@@ -47,7 +47,7 @@ async function both(
 }
 
 /** What a caller goes by. */
-function told(error: unknown): unknown {
+function shown(error: unknown): unknown {
   if (!isCallError(error)) throw error
   const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error
   return { code, message, details, retryable, mayHaveExecuted, retryAfterMs }
@@ -130,16 +130,16 @@ describe("an error that an operation throws behind its document", () => {
     const { here, there } = api
 
     const expected = await rejection(here.execute("shop.order", { what }))
-    expect(told(await rejection(there.execute("shop.order", { body: { what } })))).toEqual(
-      told(expected),
+    expect(shown(await rejection(there.execute("shop.order", { body: { what } })))).toEqual(
+      shown(expected),
     )
-    expect(told(await rejection(there.execute("shop.look", { what })))).toEqual(
-      told(await rejection(here.execute("shop.look", { what }))),
+    expect(shown(await rejection(there.execute("shop.look", { what })))).toEqual(
+      shown(await rejection(here.execute("shop.look", { what }))),
     )
     for (const first of [false, true]) {
       const input = { what, first }
-      expect(told(await rejection(drained(there, "shop.watch", input)))).toEqual(
-        told(await rejection(drained(here, "shop.watch", input))),
+      expect(shown(await rejection(drained(there, "shop.watch", input)))).toEqual(
+        shown(await rejection(drained(here, "shop.watch", input))),
       )
     }
   })
@@ -163,8 +163,8 @@ describe("an error that an operation throws behind its document", () => {
     const input = { what: "declared" }
 
     expect(
-      told(await rejection(second.there.execute("shop.order", { body: { body: input } }))),
-    ).toEqual(told(await rejection(first.here.execute("shop.order", input))))
+      shown(await rejection(second.there.execute("shop.order", { body: { body: input } }))),
+    ).toEqual(shown(await rejection(first.here.execute("shop.order", input))))
   })
 })
 
@@ -178,13 +178,13 @@ describe("an error of the library behind a document", () => {
     await using api = await both(shop)
     const { here, there } = api
 
-    expect(told(await rejection(there.execute("shop.slow", {})))).toMatchObject({
+    expect(shown(await rejection(there.execute("shop.slow", {})))).toMatchObject({
       code: "TIMEOUT",
       mayHaveExecuted: true,
     })
     here.unregister("shop.order")
     const gone = await rejection(there.execute("shop.order", { body: { what: "x" } }))
-    expect(told(gone)).toMatchObject({ code: "OPERATION_NOT_FOUND", mayHaveExecuted: false })
+    expect(shown(gone)).toMatchObject({ code: "OPERATION_NOT_FOUND", mayHaveExecuted: false })
   })
 
   test("errors for forbidden and unauthenticated callers survive the round trip", async () => {
@@ -205,12 +205,12 @@ describe("an error of the library behind a document", () => {
 
     expect((await api.there.execute("shop.private", { body: {} })).data).toBe("secret")
     key = keyOf("bob")
-    expect(told(await rejection(api.there.execute("shop.private", { body: {} })))).toMatchObject({
+    expect(shown(await rejection(api.there.execute("shop.private", { body: {} })))).toMatchObject({
       code: "ACCESS_DENIED",
     })
     key = keyOf("eve")
     const error = await rejection(api.there.execute("shop.private", { body: {} }))
-    expect(told(error)).toMatchObject({ code: "UNAUTHENTICATED" })
+    expect(shown(error)).toMatchObject({ code: "UNAUTHENTICATED" })
     expect(JSON.stringify([error, (error as CallError).cause])).not.toContain(key)
   })
 })

@@ -132,8 +132,8 @@ describe("sessions of legacy clients", () => {
       method: "notifications/cancelled",
       params: { requestId: 1, reason: "enough" },
     })
-    const told = await send(server, { ...legacyRequest("", {}, headers), body })
-    expect(told.status).toBe(202)
+    const response = await send(server, { ...legacyRequest("", {}, headers), body })
+    expect(response.status).toBe(202)
     // No answer, and the end.
     expect(await call.text()).not.toContain('"id":1')
     expect(seen.aborted).toHaveLength(1)

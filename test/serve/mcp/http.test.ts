@@ -67,16 +67,16 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era over HTTP",
   test("hears progress that grows, in order, before the result", async () => {
     await using server = toMCP(fixture().registry)
     await using listening = await server.listen({ port: 0 })
-    const heard: unknown[] = []
+    const reported: unknown[] = []
     await using client = await connect(listening.url, era)
 
     await client.callTool(
       { name: "demo_steps", arguments: {} },
-      { onprogress: ({ progress }) => heard.push(progress) },
+      { onprogress: ({ progress }) => reported.push(progress) },
     )
     // The SDK's client may lose the very last one.
-    await until(() => heard.length >= 2)
-    expect([0, 50, 100].slice(0, heard.length)).toEqual(heard)
+    await until(() => reported.length >= 2)
+    expect([0, 50, 100].slice(0, reported.length)).toEqual(reported)
   })
 
   test("ends the call at the server when it cancels", async () => {
@@ -123,13 +123,13 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era over HTTP",
         void until(() => response.headersSent).then(() => (hasStream = true))
     })
     await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))
-    let heard = 0
+    let changes = 0
     await using client = await connect(
       `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
       era,
       {
         prepare: (made) =>
-          made.setNotificationHandler("notifications/tools/list_changed", () => void heard++),
+          made.setNotificationHandler("notifications/tools/list_changed", () => void changes++),
       },
     )
     if (era === "modern") await client.listen({ toolsListChanged: true })
@@ -138,10 +138,10 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era over HTTP",
     registry.registerAll([operation("demo.one", { handler: () => 1 })])
     registry.registerAll([operation("demo.two", { handler: () => 2 })])
     registry.unregister("demo.one")
-    await until(() => heard > 0)
+    await until(() => changes > 0)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toContain("demo_two")
-    expect(heard).toBe(1)
+    expect(changes).toBe(1)
     await client.close()
     http.closeAllConnections()
     await new Promise((resolve) => http.close(resolve))

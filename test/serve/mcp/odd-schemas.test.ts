@@ -282,8 +282,8 @@ describe("the door", () => {
   })
 
   test("a thrown value that is not an error is reported as text", async () => {
-    const told: unknown[] = []
-    const logger = { ...SILENT, info: (_: string, fields?: unknown) => told.push(fields) }
+    const logged: unknown[] = []
+    const logger = { ...SILENT, info: (_: string, fields?: unknown) => logged.push(fields) }
     const authenticate = () => {
       throw "broken" as unknown
     }
@@ -291,7 +291,7 @@ describe("the door", () => {
     const answer = await admit(door)
 
     expect(answer).toMatchObject({ status: 401 })
-    expect(told).toEqual([{ status: 401, reason: "broken" }])
+    expect(logged).toEqual([{ status: 401, reason: "broken" }])
   })
 
   test("who was found before is taken, by subject or by client", async () => {

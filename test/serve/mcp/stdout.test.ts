@@ -53,18 +53,18 @@ describe("standard output that is claimed", () => {
 
   test("the claimed output still emits error and drain events", () => {
     const { output } = claim(stdout, stderr)
-    const heard: string[] = []
-    const always = (): unknown => heard.push("always")
+    const notes: string[] = []
+    const always = (): unknown => notes.push("always")
 
     output.on("note", always)
-    output.once("note", () => heard.push("once"))
+    output.once("note", () => notes.push("once"))
     expect(output.listeners("note")).toHaveLength(2)
     stdout.emit("note")
     stdout.emit("note")
     output.off("note", always)
     stdout.emit("note")
 
-    expect(heard).toEqual(["always", "once", "always"])
+    expect(notes).toEqual(["always", "once", "always"])
   })
 
   test("is everyone's again when it is released", () => {

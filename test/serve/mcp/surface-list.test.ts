@@ -222,9 +222,9 @@ describe("changes", () => {
   test("changes in quick succession are announced once, and the list is new at once", () => {
     const registry = quietRegistry([greet])
     const surface = new MCPSurface(registry, { logger: silentLogger })
-    let told = 0
+    let changes = 0
     const stop = surface.onChange(() => {
-      told++
+      changes++
     })
     const before = surface.version
     registry.registerAll([ping("a.one"), ping("a.two")])
@@ -232,11 +232,11 @@ describe("changes", () => {
     expect(surface.version).not.toBe(before)
     expect(allTools(surface).map(({ name }) => name)).toEqual(["a_one", "a_two"])
     vi.advanceTimersByTime(20)
-    expect(told).toBe(1)
+    expect(changes).toBe(1)
     stop()
     registry.register(ping("a.three") as never)
     vi.advanceTimersByTime(20)
-    expect(told).toBe(1)
+    expect(changes).toBe(1)
   })
 
   test("changes of hidden operations are not announced, unless they were visible before", () => {
@@ -245,16 +245,16 @@ describe("changes", () => {
       logger: silentLogger,
       expose: { exclude: ["x.*"] },
     })
-    let told = 0
+    let changes = 0
     surface.onChange(() => {
-      told++
+      changes++
     })
     registry.registerAll([ping("a.inner", { visibility: "internal" }), ping("x.one")])
     vi.advanceTimersByTime(20)
-    expect([told, surface.version]).toEqual([0, 0])
+    expect([changes, surface.version]).toEqual([0, 0])
     registry.register({ ...greet, visibility: "internal" } as never, { replace: true })
     vi.advanceTimersByTime(20)
-    expect(told).toBe(1)
+    expect(changes).toBe(1)
     expect(allTools(surface)).toEqual([])
   })
 
@@ -263,19 +263,19 @@ describe("changes", () => {
     const logger: Logger = { ...silentLogger, error: (message) => void errors.push(message) }
     const registry = quietRegistry()
     const surface = new MCPSurface(registry, { logger })
-    let told = 0
+    let changes = 0
     surface.onChange(() => {
       throw new Error("mine")
     })
     surface.onChange(() => {
-      told++
+      changes++
     })
     registry.register(ping("a.b") as never)
     vi.advanceTimersByTime(20)
-    expect([told, errors.length]).toEqual([1, 1])
+    expect([changes, errors.length]).toEqual([1, 1])
     surface.close()
     registry.register(ping("a.c") as never)
     vi.advanceTimersByTime(20)
-    expect(told).toBe(1)
+    expect(changes).toBe(1)
   })
 })

@@ -60,7 +60,7 @@ const schemas = {
   Code: { type: "string", enum: ["A", "B"] },
 }
 
-describe("a problem whose code is told", () => {
+describe("a problem whose code is given", () => {
   test("is an error of its own, with the schema of its details", () => {
     const [first, ...others] = errorsOf(
       failing({ 409: problem({ $ref: "#/components/schemas/OutOfStock" }) }, schemas),
@@ -279,7 +279,7 @@ async function failed(api: Api): Promise<CallError> {
 
 const said = { code: "OUT_OF_STOCK", detail: "Only 3 are left.", details: { left: 3 } }
 
-describe("an answer with a problem whose code is told", () => {
+describe("an answer with a problem whose code is given", () => {
   test("is that error: its code, words and details", async () => {
     await using api = await answering({ body: said })
     const error = await failed(api)
@@ -332,7 +332,7 @@ describe("an answer with a problem whose code is told", () => {
   })
 
   test.each<[what: string, answer: Answered]>([
-    ["a code that is not told", { body: { ...said, code: "OTHER" } }],
+    ["a code that is not given", { body: { ...said, code: "OTHER" } }],
     ["a code of the library", { body: { ...said, code: "UNAUTHENTICATED" } }],
     ["a name that objects have", { body: { ...said, code: "__proto__" } }],
     ["a code that is no text", { body: { ...said, code: 5 } }],

@@ -95,12 +95,12 @@ function expectClean(what: string, value: unknown): void {
 
 /** A server that gives back all that it is told, in every place it has. */
 function echo(request: IncomingMessage, response: ServerResponse): void {
-  const told = JSON.stringify([request.url, request.headers])
+  const echoed = JSON.stringify([request.url, request.headers])
   const plain = decodeURIComponent(request.url ?? "")
   const kind = /^\/(\w+)/.exec(request.url ?? "")?.[1]
   const { authorization = "", cookie = "" } = request.headers
   const headers = {
-    "x-told": `${authorization} ${cookie} ${String(request.headers["x-key"])}`,
+    "x-echoed": `${authorization} ${cookie} ${String(request.headers["x-key"])}`,
     "x-url": plain,
     "set-cookie": `a=${authorization}`,
     link: `<http://x.test${request.url}>; rel="next"`,
@@ -108,23 +108,23 @@ function echo(request: IncomingMessage, response: ServerResponse): void {
   switch (kind) {
     case "token":
       response.setHeader("content-type", "application/json")
-      response.end(JSON.stringify({ access_token: CANARIES.accessToken, expires_in: 3600, told }))
+      response.end(JSON.stringify({ access_token: CANARIES.accessToken, expires_in: 3600, echoed }))
       return
     case "json":
       response.writeHead(200, { ...headers, "content-type": "application/json" })
-      response.end(JSON.stringify({ told, plain, [authorization]: authorization }))
+      response.end(JSON.stringify({ echoed, plain, [authorization]: authorization }))
       return
     case "text":
       response.writeHead(200, { ...headers, "content-type": "text/plain" })
-      response.end(`${told} ${plain}`)
+      response.end(`${echoed} ${plain}`)
       return
     case "html":
       response.writeHead(200, { ...headers, "content-type": "application/json" })
-      response.end(`<html>${told} ${plain}`)
+      response.end(`<html>${echoed} ${plain}`)
       return
     case "stream":
       response.writeHead(200, { ...headers, "content-type": "text/event-stream" })
-      response.end(`event: ${authorization}\nid: ${cookie}\ndata: ${told}\n\ndata: ${plain}\n\n`)
+      response.end(`event: ${authorization}\nid: ${cookie}\ndata: ${echoed}\n\ndata: ${plain}\n\n`)
       return
     case "redirect":
       response.writeHead(302, {
@@ -139,7 +139,7 @@ function echo(request: IncomingMessage, response: ServerResponse): void {
         "www-authenticate": `Bearer error="${authorization}"`,
         "content-type": "application/json",
       })
-      response.end(JSON.stringify({ message: `wrong ${told} ${plain}` }))
+      response.end(JSON.stringify({ message: `wrong ${echoed} ${plain}` }))
   }
 }
 
@@ -182,14 +182,14 @@ describe("a credential is in no spec, envelope, error or log", () => {
     }
     expectClean("log", log)
     // They did arrive.
-    const told = JSON.stringify([server.requests, server.headers])
+    const echoed = JSON.stringify([server.requests, server.headers])
     for (const secret of [
       CANARIES.key,
       CANARIES.cookieKey,
       CANARIES.bearer,
       CANARIES.accessToken,
     ]) {
-      expect(told).toContain(secret)
+      expect(echoed).toContain(secret)
     }
   })
 

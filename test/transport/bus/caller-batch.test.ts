@@ -45,7 +45,7 @@ describe("requests of one turn", () => {
     expect(idsIn(sent).toSorted()).toEqual(ids.toSorted())
     expect(sent.length).toBeLessThan(100)
     expect(sent.length).toBeGreaterThanOrEqual(4 * workers.length)
-    expect(new Set(sent.map(({ mark }) => mark)).size).toBe(sent.length)
+    expect(new Set(sent.map(({ correlationId }) => correlationId)).size).toBe(sent.length)
   })
 
   test("go each to the address of its own operation", async () => {
@@ -224,19 +224,19 @@ describe("requests that travelled together", () => {
   const together = async (): Promise<{
     lab: CallerLab
     ids: readonly string[]
-    mark: string
+    correlationId: string
   }> => {
     const lab = new CallerLab()
     for (let round = 0; round < 64; round++) lab.call("task.get")
     const frame = (await frames(lab)).find(({ messages }) => messages.length > 2)
     if (frame === undefined) throw new Error("no frame of several")
-    return { lab, ids: idsIn([frame]), mark: frame.mark }
+    return { lab, ids: idsIn([frame]), correlationId: frame.correlationId }
   }
 
   test("are unheard together", async () => {
-    const { lab, ids, mark } = await together()
-    lab.caller.noResponders(mark)
-    lab.caller.noResponders(mark)
+    const { lab, ids, correlationId } = await together()
+    lab.caller.noResponders(correlationId)
+    lab.caller.noResponders(correlationId)
     await lab.advance(205)
     for (const id of ids) expect(lab.requests(id)).toHaveLength(2)
     for (const id of ids) lab.noResponders(id)
@@ -244,12 +244,12 @@ describe("requests that travelled together", () => {
   })
 
   test("are unheard only as far as they still wait for that", async () => {
-    const { lab, ids, mark } = await together()
+    const { lab, ids, correlationId } = await together()
     const [first = "", ...others] = ids
     const worker = lab.worker("w1")
     worker.accept(first)
     lab.abort(others[0] ?? "")
-    lab.caller.noResponders(mark)
+    lab.caller.noResponders(correlationId)
     expect(lab.caller.deliveryStatus(first)?.mayHaveExecuted).toBe(true)
     worker.answer(first)
     expect(lab.outcome(first)).toMatchObject([{ type: "call.responded" }])
@@ -257,8 +257,8 @@ describe("requests that travelled together", () => {
   })
 
   test("are denied together", async () => {
-    const { lab, ids, mark } = await together()
-    lab.caller.denied(mark, new CallError("ACCESS_DENIED", "no"))
+    const { lab, ids, correlationId } = await together()
+    lab.caller.denied(correlationId, new CallError("ACCESS_DENIED", "no"))
     for (const id of ids) expect(lab.error(id).code).toBe("ACCESS_DENIED")
   })
 })

@@ -9,7 +9,7 @@ describe("a call that is new", () => {
     const [request, ...more] = lab.requests(id)
     expect(more).toEqual([])
     expect(request?.at).toMatchObject({ to: "any", operationId: "task.do" })
-    expect(request?.at.mark).toMatch(/^[A-Za-z0-9]+$/)
+    expect(request?.at.correlationId).toMatch(/^[A-Za-z0-9]+$/)
     expect(request).toMatchObject({ attempt: 1, now: false, ticket: undefined })
     expect(request?.event).toEqual({
       ...{ type: "call.requested", requestId: id, operationId: "task.do", kind: "call" },

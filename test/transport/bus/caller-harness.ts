@@ -21,7 +21,7 @@ export interface Sent {
   readonly worker: string | undefined
   readonly operationId: string | undefined
   readonly text: string
-  readonly mark: string
+  readonly correlationId: string
   readonly messages: readonly CallerMessage[]
 }
 
@@ -45,25 +45,25 @@ class ScriptedBus implements Bus {
     return Promise.resolve()
   }
 
-  toAny(operationId: string, text: string, mark: string): void {
+  toAny(operationId: string, text: string, correlationId: string): void {
     if (!this.hasQueues) throw new Error("toAny without queues")
-    this.#send({ to: "any", worker: undefined, operationId, text, mark })
+    this.#send({ to: "any", worker: undefined, operationId, text, correlationId })
   }
 
-  toWorker(worker: string, operationId: string, text: string, mark: string): void {
-    this.#send({ to: "worker", worker, operationId, text, mark })
+  toWorker(worker: string, operationId: string, text: string, correlationId: string): void {
+    this.#send({ to: "worker", worker, operationId, text, correlationId })
   }
 
-  control(worker: string, text: string, mark: string): void {
-    this.#send({ to: "control", worker, operationId: undefined, text, mark })
+  control(worker: string, text: string, correlationId: string): void {
+    this.#send({ to: "control", worker, operationId: undefined, text, correlationId })
   }
 
-  toAll(operationId: string, text: string, mark: string): void {
-    this.#send({ to: "all", worker: undefined, operationId, text, mark })
+  toAll(operationId: string, text: string, correlationId: string): void {
+    this.#send({ to: "all", worker: undefined, operationId, text, correlationId })
   }
 
-  ask(text: string, mark: string): void {
-    this.#send({ to: "ask", worker: undefined, operationId: undefined, text, mark })
+  ask(text: string, correlationId: string): void {
+    this.#send({ to: "ask", worker: undefined, operationId: undefined, text, correlationId })
   }
 
   #send(sent: Omit<Sent, "messages">): void {
@@ -222,12 +222,14 @@ export class CallerLab {
 
   /** Nobody listened where the latest request of a call went. */
   noResponders(requestId: string): void {
-    this.caller.noResponders(this.requests(requestId).at(-1)?.at.mark ?? "")
+    this.caller.noResponders(this.requests(requestId).at(-1)?.at.correlationId ?? "")
   }
 
   /** No worker was there to be asked who is. */
   nobodyThere(): void {
-    this.caller.noResponders(this.sent("who").findLast(({ at }) => at.to === "ask")?.at.mark ?? "")
+    this.caller.noResponders(
+      this.sent("who").findLast(({ at }) => at.to === "ask")?.at.correlationId ?? "",
+    )
   }
 
   /** What came of a request. */
@@ -268,10 +270,10 @@ export class ScriptedWorker {
   }
 
   here(operations: Readonly<Record<string, boolean>>): void {
-    const marks = Object.entries(operations).map(
+    const entries = Object.entries(operations).map(
       ([id, it]) => [hashOperationId(id), it ? 1 : 0] as const,
     )
-    this.say({ type: "here", operations: Object.fromEntries(marks) })
+    this.say({ type: "here", operations: Object.fromEntries(entries) })
   }
 
   /** Accepts the latest attempt by default. */

@@ -141,7 +141,7 @@ describe.each(QUEUES)("without workers (hasQueues: $hasQueues)", ({ hasQueues })
   const nobody = async (lab: CallerLab, id: string, milliseconds: number): Promise<void> => {
     for (let passed = 0; passed < milliseconds; passed += 10) {
       const [last] = lab.requests(id).slice(-1)
-      if (last !== undefined) lab.caller.noResponders(last.at.mark)
+      if (last !== undefined) lab.caller.noResponders(last.at.correlationId)
       lab.nobodyThere()
       await lab.advance(10)
     }
@@ -355,9 +355,11 @@ describe("where callers choose", () => {
     const id = lab.call()
     const unheard = new Map<string, number>()
     for (let passed = 0; passed < 900; passed += 10) {
-      for (const { at } of lab.sent("who")) if (!unheard.has(at.mark)) unheard.set(at.mark, passed)
+      for (const { at } of lab.sent("who"))
+        if (!unheard.has(at.correlationId)) unheard.set(at.correlationId, passed)
       // It takes 300 ms until the broker says that nobody listened.
-      for (const [mark, when] of unheard) if (passed === when + 300) lab.caller.noResponders(mark)
+      for (const [correlationId, when] of unheard)
+        if (passed === when + 300) lab.caller.noResponders(correlationId)
       await lab.advance(10)
     }
     expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
@@ -392,11 +394,11 @@ describe("discovering workers", () => {
     lab.call("task.get")
     lab.disconnect()
     lab.reconnect()
-    const mark = lab.sent("who").at(-1)?.at.mark ?? ""
+    const correlationId = lab.sent("who").at(-1)?.at.correlationId ?? ""
     await lab.advance(5)
     lab.worker("w2", { "task.do": false })
-    lab.caller.noResponders(mark)
-    lab.caller.noResponders(mark)
+    lab.caller.noResponders(correlationId)
+    lab.caller.noResponders(correlationId)
     expect(lab.caller.stats().workers.map(({ address }) => address)).toEqual(["w2"])
     expect(lab.outcome(id)).toEqual([])
   })
@@ -455,7 +457,7 @@ describe("a message that cannot leave", () => {
     lab.bus.fault = error
     expect(() => lab.call()).toThrow(error)
     const id = lab.call()
-    lab.caller.denied(lab.requests(id)[0]?.at.mark ?? "", error)
+    lab.caller.denied(lab.requests(id)[0]?.at.correlationId ?? "", error)
     expect(lab.error(id)).toMatchObject({
       ...{ code: "ACCESS_DENIED", mayHaveExecuted: false, retryable: false },
     })
@@ -470,7 +472,7 @@ describe("a message that cannot leave", () => {
     const other = lab.worker("w2", { "task.do": false })
     liar.refuse(id, "UNAVAILABLE")
     expect(lab.requests(id).at(-1)?.at.worker).toBe("w2")
-    lab.caller.denied(lab.requests(id).at(-1)?.at.mark ?? "", error)
+    lab.caller.denied(lab.requests(id).at(-1)?.at.correlationId ?? "", error)
     expect(lab.requests(id).at(-1)?.at.to).toBe("any")
     other.accept(id)
     other.answer(id)
@@ -478,7 +480,7 @@ describe("a message that cannot leave", () => {
     // One that was only asked because nobody serves it says nothing about permission.
     const typo = lab.call("task.typo")
     lab.noResponders(typo)
-    lab.caller.denied(lab.requests(typo).at(-1)?.at.mark ?? "", error)
+    lab.caller.denied(lab.requests(typo).at(-1)?.at.correlationId ?? "", error)
     expect(lab.error(typo)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
   })
 

@@ -206,7 +206,7 @@ describe("services.list", () => {
     lab.bus.fault = error
     expect(() => list(lab)).toThrow(error)
     const denied = list(lab)
-    lab.caller.denied(lab.requests(denied)[0]?.at.mark ?? "", error)
+    lab.caller.denied(lab.requests(denied)[0]?.at.correlationId ?? "", error)
     expect(lab.error(denied).code).toBe("ACCESS_DENIED")
     expect(lab.caller.stats().pending).toBe(0)
   })

@@ -104,24 +104,24 @@ export class MemoryBus implements Bus {
     })
   }
 
-  toAny(operationId: string, text: string, mark: string): void {
-    this.#send(text, mark, operationId, [this.#broker.oneOf(operationId)])
+  toAny(operationId: string, text: string, correlationId: string): void {
+    this.#send(text, correlationId, operationId, [this.#broker.oneOf(operationId)])
   }
 
-  toWorker(worker: string, operationId: string, text: string, mark: string): void {
-    this.#send(text, mark, operationId, [this.#listening(worker)])
+  toWorker(worker: string, operationId: string, text: string, correlationId: string): void {
+    this.#send(text, correlationId, operationId, [this.#listening(worker)])
   }
 
-  control(worker: string, text: string, mark: string): void {
-    this.#send(text, mark, undefined, [this.#listening(worker)])
+  control(worker: string, text: string, correlationId: string): void {
+    this.#send(text, correlationId, undefined, [this.#listening(worker)])
   }
 
-  toAll(operationId: string, text: string, mark: string): void {
-    this.#send(text, mark, operationId, this.#broker.workers())
+  toAll(operationId: string, text: string, correlationId: string): void {
+    this.#send(text, correlationId, operationId, this.#broker.workers())
   }
 
-  ask(text: string, mark: string): void {
-    this.#send(text, mark, undefined, this.#broker.workers())
+  ask(text: string, correlationId: string): void {
+    this.#send(text, correlationId, undefined, this.#broker.workers())
   }
 
   answer(reply: string, text: string): void {
@@ -154,18 +154,19 @@ export class MemoryBus implements Bus {
 
   #send(
     text: string,
-    mark: string,
+    correlationId: string,
     operationId: string | undefined,
     to: readonly (MemoryBus | undefined)[],
   ): void {
     this.#check(text)
     const { user, address } = this
     const from: MessageOrigin = { user, address, reply: address, operationId }
-    const heard = to.filter((bus) => bus !== undefined)
-    for (const bus of heard) {
+    const receivers = to.filter((bus) => bus !== undefined)
+    for (const bus of receivers) {
       this.#broker.deliver(bus, (receiver) => receiver.fromCaller(text, from))
     }
-    if (heard.length === 0) this.#broker.deliver(this, (receiver) => receiver.noResponders(mark))
+    if (receivers.length === 0)
+      this.#broker.deliver(this, (receiver) => receiver.noResponders(correlationId))
   }
 
   #check(text: string): void {

@@ -154,9 +154,9 @@ describe("a frame", () => {
       }
     })
   const other = fc.constantFrom({ type: "changed" as const }, { type: "bye" as const })
-  type Told = typeof accepted | typeof result | typeof other
+  type Short = typeof accepted | typeof result | typeof other
 
-  const textOf = (message: Told extends fc.Arbitrary<infer TMessage> ? TMessage : never) => {
+  const textOf = (message: Short extends fc.Arbitrary<infer TMessage> ? TMessage : never) => {
     if (message.type === "accepted") return acceptedText(quoted(message.id), message)
     if (message.type !== "event") return { text: messageText(message) }
     const { event } = message

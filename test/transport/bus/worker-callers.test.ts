@@ -16,7 +16,7 @@ describe("callers that go", () => {
     it.say({ type: "go", id: "r2", key, left: 1000 })
     expect(it.runs).toEqual(["r1"])
     it.respond("r1")
-    expect(await it.heard()).toEqual([])
+    expect(await it.received()).toEqual([])
     expect(it.worker.stats()).toMatchObject({ waiting: 0, running: 0, kept: 0, dropped: 0 })
   })
 
@@ -82,7 +82,7 @@ describe("callers that go", () => {
   test("a caller that only asks what is served is not remembered", async () => {
     const it = new Harness()
     for (let caller = 0; caller < 100; caller++) it.say(alive, { address: `c${caller}` })
-    expect((await it.heard()).length).toBe(100)
+    expect((await it.received()).length).toBe(100)
     expect(it.worker.stats().callers).toBe(0)
     expect(it.clock.timers).toBe(0)
   })
@@ -129,7 +129,7 @@ describe("a worker that stood still", () => {
     it.clock.time += 8000
     it.say({ type: "go", id: "r1", key, left: 50_000 })
     expect(it.runs).toEqual([])
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       {
         ...{ type: "refused", id: "r1", key, elsewhere: true },
         error: { code: "UNAVAILABLE", mayHaveExecuted: false },
@@ -159,7 +159,7 @@ describe("a worker that leaves", () => {
     it.say({ type: "go", id: "r2", key, left: 1000 })
     it.request({ requestId: "r3" })
     it.respond("r1")
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { type: "refused", id: "r2", key, elsewhere: true, error: { code: "UNAVAILABLE" } },
       { type: "refused", id: "r3", elsewhere: true },
       { type: "event", event: { requestId: "r1" } },
@@ -176,7 +176,7 @@ describe("a worker that leaves", () => {
     it.say({ type: "event", event: { type: "call.credit", requestId: "s1", credit: 9 } })
     it.say({ type: "ping", ids: [], streams: { s1: 0 } })
     it.say({ type: "who" })
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { type: "pong", unknown: [], lost: [] },
       { type: "bye" },
     ])
@@ -216,7 +216,7 @@ describe("a worker that leaves", () => {
     it.request({ requestId: "r4" })
     it.worker.serve(it.offered)
     it.respond("r1")
-    await it.heard()
+    await it.received()
     expect(it.bus.answers.length).toBe(before)
     expect(it.worker.stats()).toMatchObject({ waiting: 0, running: 0, kept: 0, callers: 0 })
   })
@@ -239,7 +239,7 @@ describe("the operations of a worker", () => {
     expect(it.bus.served).toEqual([["orders.add", "orders.get", "orders.watch"]])
     expect(it.bus.announced).toEqual([[here]])
     it.say({ type: "who" })
-    expect(await it.heard()).toEqual([here])
+    expect(await it.received()).toEqual([here])
     it.worker.connected()
     expect(it.bus.announced).toEqual([[here], [here]])
   })
@@ -274,7 +274,7 @@ describe("the operations of a worker", () => {
     }))
     it.worker.serve(it.offered)
     it.say({ type: "who" })
-    const [answer] = await it.heard()
+    const [answer] = await it.received()
     const count = Object.keys((answer as { operations: object }).operations).length
     expect(count).toBeGreaterThan(2000)
     expect(it.bus.answers[0]?.text.length).toBeLessThanOrEqual(it.bus.maxPayload)

@@ -5,7 +5,7 @@ describe("accept and grant", () => {
   test("a request is accepted, and runs when it is granted with the key", async () => {
     const it = new Harness()
     it.request()
-    const [accepted, ...others] = await it.heard()
+    const [accepted, ...others] = await it.received()
     expect(others).toEqual([])
     expect(accepted).toMatchObject({
       ...{ type: "accepted", id: "r1", attempt: 1, isIdempotent: false, runs: false },
@@ -30,7 +30,7 @@ describe("accept and grant", () => {
     it.say({ type: "go", id: "r1", key: `${key}x`, left: 1000 })
     it.say({ type: "go", id: "r2", key, left: 1000 })
     expect(it.runs).toEqual([])
-    expect(await it.heard()).toEqual([])
+    expect(await it.received()).toEqual([])
   })
 
   test("granted twice it runs once", async () => {
@@ -46,10 +46,10 @@ describe("accept and grant", () => {
     const it = new Harness()
     const key = await it.accepted()
     it.request({}, { attempt: 2 })
-    expect(await it.heard()).toMatchObject([{ type: "accepted", attempt: 2, key, runs: false }])
+    expect(await it.received()).toMatchObject([{ type: "accepted", attempt: 2, key, runs: false }])
     it.say({ type: "go", id: "r1", key, left: 1000 })
     it.request({}, { attempt: 3 })
-    expect(await it.heard()).toMatchObject([{ type: "accepted", attempt: 3, key, runs: true }])
+    expect(await it.received()).toMatchObject([{ type: "accepted", attempt: 3, key, runs: true }])
     expect(it.runs).toEqual(["r1"])
   })
 
@@ -60,7 +60,7 @@ describe("accept and grant", () => {
     for (let tick = 0; tick < 40; tick++) {
       it.say({ type: "ping", ids: [], streams: {} })
       await it.clock.advance(500)
-      const again = (await it.heard()).filter(({ type }) => type === "accepted")
+      const again = (await it.received()).filter(({ type }) => type === "accepted")
       for (const message of again) {
         expect(message).toMatchObject({ id: "r1", attempt: 1, key, runs: false })
         times.push(it.clock.now())
@@ -69,7 +69,7 @@ describe("accept and grant", () => {
     expect(times).toEqual([1000, 3000, 7000, 15_000])
     it.say({ type: "go", id: "r1", key, left: 1000 })
     await it.clock.advance(20_000)
-    expect((await it.heard()).filter(({ type }) => type === "accepted")).toEqual([])
+    expect((await it.received()).filter(({ type }) => type === "accepted")).toEqual([])
   })
 
   test("what is not granted is forgotten: it never runs with its old key", async () => {
@@ -109,20 +109,20 @@ describe("accept and grant", () => {
     expect(it.runs).toEqual([])
     expect(it.worker.stats()).toMatchObject({ waiting: 1, notGranted: 0 })
     it.say({ type: "ping", ids: ["r1"], streams: {} }, { user: "eve" })
-    expect(await it.heard()).toMatchObject([{ type: "pong", unknown: ["r1"], lost: [] }])
+    expect(await it.received()).toMatchObject([{ type: "pong", unknown: ["r1"], lost: [] }])
   })
 
   test("an id that another caller has is refused", async () => {
     const it = new Harness()
     await it.running()
     it.request({}, { user: "eve" })
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { type: "refused", id: "r1", elsewhere: false, error: { code: "VALIDATION_ERROR" } },
     ])
     expect(it.runs).toEqual(["r1"])
     it.respond()
     const [answer] = it.bus.answers.slice(-1)
-    await it.heard()
+    await it.received()
     expect(it.bus.answers.at(-1)?.reply).toBe("ann/caller1")
     expect(answer?.reply).toBe("eve/caller1")
   })
@@ -133,7 +133,7 @@ describe("time", () => {
     const it = new Harness()
     it.request({ timeout: 0 })
     it.request({ requestId: "r2", timeout: -1 })
-    expect(await it.heard()).toEqual([])
+    expect(await it.received()).toEqual([])
     expect(it.worker.stats()).toMatchObject({ waiting: 0, dropped: 2 })
   })
 
@@ -178,15 +178,17 @@ describe("now", () => {
     it.request({ operationId: "orders.get" }, { now: true })
     expect(it.runs).toEqual(["r1"])
     it.respond()
-    expect(await it.heard()).toMatchObject([{ type: "event", event: { type: "call.responded" } }])
+    expect(await it.received()).toMatchObject([
+      { type: "event", event: { type: "call.responded" } },
+    ])
   })
 
   test("when it takes longer, the caller hears who runs it", async () => {
     const it = new Harness()
     it.request({ operationId: "orders.get" }, { now: true })
-    expect(await it.heard()).toMatchObject([{ type: "accepted", id: "r1", runs: true }])
+    expect(await it.received()).toMatchObject([{ type: "accepted", id: "r1", runs: true }])
     it.respond()
-    expect(await it.heard()).toMatchObject([{ type: "event" }])
+    expect(await it.received()).toMatchObject([{ type: "event" }])
   })
 
   test("what is not idempotent here waits for its grant", async () => {
@@ -225,7 +227,7 @@ describe("a request that was refused", () => {
     const it = new Harness()
     it.offered.error = overloaded()
     it.request({ operationId: "orders.get" }, { now: true })
-    expect(await it.heard()).toMatchObject([{ type: "refused" }])
+    expect(await it.received()).toMatchObject([{ type: "refused" }])
     it.offered.error = undefined
     const key = await it.accepted({ operationId: "orders.get" }, { now: true })
     it.request({ operationId: "orders.get" }, { now: true })
@@ -241,7 +243,7 @@ describe("room", () => {
     const it = new Harness()
     it.offered.error = overloaded()
     it.request()
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       {
         ...{ type: "refused", id: "r1", attempt: 1, elsewhere: true },
         error: { code: "OVERLOADED", retryAfterMs: 1000, mayHaveExecuted: false },
@@ -255,7 +257,7 @@ describe("room", () => {
     const key = await it.accepted()
     it.offered.error = overloaded()
     it.say({ type: "go", id: "r1", key, left: 1000 })
-    expect(await it.heard()).toMatchObject([{ type: "refused", id: "r1", key, elsewhere: true }])
+    expect(await it.received()).toMatchObject([{ type: "refused", id: "r1", key, elsewhere: true }])
     it.offered.error = undefined
     it.say({ type: "go", id: "r1", key, left: 1000 })
     expect(it.runs).toEqual([])
@@ -269,7 +271,7 @@ describe("room", () => {
       await it.accepted({ requestId: "r2", input }),
     ]
     it.request({ requestId: "r3", input })
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { type: "refused", elsewhere: true, error: { code: "OVERLOADED" } },
     ])
     it.say({ type: "go", id: "r1", key: keys[0] ?? "", left: 1000 })
@@ -282,7 +284,7 @@ describe("room", () => {
     it.request()
     it.say({ type: "who" })
     it.worker.connected()
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { type: "refused", elsewhere: true, error: { code: "UNAVAILABLE", retryable: true } },
     ])
     expect(it.bus.announced).toEqual([])

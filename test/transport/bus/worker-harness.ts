@@ -128,7 +128,7 @@ export class Harness {
   }
 
   /** What was answered since this was last asked, to whomever. */
-  async heard(): Promise<WorkerMessage[]> {
+  async received(): Promise<WorkerMessage[]> {
     await this.clock.advance(0)
     const fresh = this.bus.answers.slice(this.#read)
     this.#read = this.bus.answers.length
@@ -141,9 +141,9 @@ export class Harness {
     options?: RequestOptions,
   ): Promise<string> {
     this.request(event, options)
-    const heard = await this.heard()
-    const message = heard.find(({ type }) => type === "accepted")
-    if (message?.type !== "accepted") throw new Error(`not accepted: ${JSON.stringify(heard)}`)
+    const received = await this.received()
+    const message = received.find(({ type }) => type === "accepted")
+    if (message?.type !== "accepted") throw new Error(`not accepted: ${JSON.stringify(received)}`)
     return message.key
   }
 

@@ -78,7 +78,7 @@ describe("an invalid message is dropped and counted", () => {
   test.each(Object.entries(NO_FRAMES))("a frame: %s", async (_, text) => {
     const it = new Harness()
     it.raw(text, { operationId: "orders.add" })
-    expect(await it.heard()).toEqual([])
+    expect(await it.received()).toEqual([])
     expect(it.worker.stats()).toMatchObject({ dropped: 1, waiting: 0, callers: 0 })
     expect(it.logged).toHaveLength(1)
     await it.accepted()
@@ -87,7 +87,7 @@ describe("an invalid message is dropped and counted", () => {
   test.each(Object.entries(NO_MESSAGES))("a message: %s", async (_, message) => {
     const it = new Harness()
     it.raw(frame(message, request, message), { operationId: "orders.add" })
-    expect(await it.heard()).toMatchObject([{ type: "accepted", id: "r1" }])
+    expect(await it.received()).toMatchObject([{ type: "accepted", id: "r1" }])
     expect(it.worker.stats()).toMatchObject({ dropped: 2, waiting: 1 })
     expect(it.runs).toEqual([])
     expect(it.logged).toHaveLength(1)
@@ -102,7 +102,7 @@ describe("an invalid message is dropped and counted", () => {
     expect(it.worker.stats().dropped).toBe(2)
     const text = frame(["r", 1, 0, requestOf({ input: "DEEP" })])
     it.raw(text.replace(`"DEEP"`, deep), { operationId: "orders.add" })
-    await it.heard()
+    await it.received()
     await it.accepted({ requestId: "r2" })
   })
 })
@@ -113,7 +113,7 @@ describe("operations and their addresses", () => {
     async (operationId) => {
       const it = new Harness()
       it.say({ type: "request", attempt: 1, event: requestOf(), now: true }, { operationId })
-      expect(await it.heard()).toMatchObject([
+      expect(await it.received()).toMatchObject([
         {
           ...{ type: "refused", elsewhere: false },
           error: { code: "VALIDATION_ERROR", message: expect.stringContaining(`"orders.add"`) },
@@ -129,7 +129,7 @@ describe("operations and their addresses", () => {
       const key = await it.accepted({ requestId: name, operationId: name })
       it.say({ type: "go", id: name, key, left: 1000 })
       it.worker.send({ type: "call.error", requestId: name, code: "X", message: "no" })
-      expect(await it.heard()).toMatchObject([{ event: { requestId: name } }])
+      expect(await it.received()).toMatchObject([{ event: { requestId: name } }])
       it.say({ type: "done", ids: [name] })
     }
     expect(it.worker.stats()).toMatchObject({ kept: 0, dropped: 0 })
@@ -142,9 +142,9 @@ describe("a flood", () => {
     const it = new Harness()
     const ids = Array.from({ length: 1200 }, (_, n) => `id${n}`)
     it.say({ type: "ping", ids, streams: {} })
-    const heard = await it.heard()
-    expect(heard.length).toBe(3)
-    expect(heard.flatMap((pong) => (pong.type === "pong" ? pong.unknown : []))).toEqual(ids)
+    const received = await it.received()
+    expect(received.length).toBe(3)
+    expect(received.flatMap((pong) => (pong.type === "pong" ? pong.unknown : []))).toEqual(ids)
   })
 
   test("of messages in one frame leaves nothing behind", async () => {
@@ -152,7 +152,7 @@ describe("a flood", () => {
     it.bus.maxPayload = 16 * 1024 * 1024
     const calls = Array.from({ length: 10_001 }, (_, n) => [`r${n}`, 100, {}, 0]).flat()
     it.raw(frame(["c", "orders.add", 1, 0, ...calls]), { operationId: "orders.add" })
-    expect((await it.heard()).length).toBe(10_000)
+    expect((await it.received()).length).toBe(10_000)
     expect(it.worker.stats().dropped).toBe(1)
     await it.clock.advance(1000)
     expect(it.worker.stats()).toMatchObject({ waiting: 0, notGranted: 10_000 })

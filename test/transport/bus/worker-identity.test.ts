@@ -46,9 +46,9 @@ describe("the identity of a caller", () => {
     it.request()
     it.request({}, { attempt: 2 })
     it.say({ type: "ping", ids: ["r1"], streams: {} })
-    expect(await it.heard()).toMatchObject([{ type: "pong", unknown: [], lost: [] }])
+    expect(await it.received()).toMatchObject([{ type: "pong", unknown: [], lost: [] }])
     found(ann)
-    expect(await it.heard()).toMatchObject([{ type: "accepted", attempt: 2 }])
+    expect(await it.received()).toMatchObject([{ type: "accepted", attempt: 2 }])
     expect(it.runs).toEqual([])
   })
 
@@ -61,9 +61,9 @@ describe("the identity of a caller", () => {
     ]) {
       const it = new Harness({ identify })
       it.request()
-      const heard = await it.heard()
-      expect(heard).toMatchObject([unauthenticated])
-      expect(JSON.stringify(heard)).not.toContain("secret")
+      const received = await it.received()
+      expect(received).toMatchObject([unauthenticated])
+      expect(JSON.stringify(received)).not.toContain("secret")
       expect(it.worker.stats()).toMatchObject({ waiting: 0, refused: 1 })
       expect(it.logged).toHaveLength(1)
     }
@@ -89,9 +89,9 @@ describe("tickets", () => {
     await run(it, await it.accepted({}, { ticket: "good" }))
     expect(it.runs).toHaveLength(1)
     it.say({ type: "event", event: { type: "call.aborted", requestId: "r1" } })
-    await it.heard()
+    await it.received()
     it.request({}, { ticket: "good" })
-    expect(await it.heard()).toMatchObject([unauthenticated])
+    expect(await it.received()).toMatchObject([unauthenticated])
     expect(it.runs).toHaveLength(1)
   })
 
@@ -99,10 +99,10 @@ describe("tickets", () => {
     const it = new Harness({ verifier: new Verifier() })
     for (const round of [1, 2]) {
       it.request({ operationId: "orders.get" }, { ticket: "good", now: true })
-      await it.heard()
+      await it.received()
       expect(it.runs).toHaveLength(round)
       it.say({ type: "event", event: { type: "call.aborted", requestId: "r1" } })
-      await it.heard()
+      await it.received()
     }
   })
 
@@ -110,9 +110,9 @@ describe("tickets", () => {
     for (const ticket of ["bad", "odd", ""]) {
       const it = new Harness({ verifier: new Verifier(), identify: () => ann })
       it.request({ operationId: "orders.get" }, { ticket, now: true })
-      const heard = await it.heard()
-      expect(heard).toMatchObject([unauthenticated])
-      expect(JSON.stringify(heard)).not.toMatch(/secret|expired/)
+      const received = await it.received()
+      expect(received).toMatchObject([unauthenticated])
+      expect(JSON.stringify(received)).not.toMatch(/secret|expired/)
       expect(it.runs).toEqual([])
     }
   })
@@ -120,7 +120,7 @@ describe("tickets", () => {
   test("one at a worker without a verifier is refused", async () => {
     const it = new Harness({ identify: () => ann })
     it.request({}, { ticket: "good" })
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { ...unauthenticated, error: { message: expect.stringContaining("verifier") } },
     ])
   })
@@ -134,7 +134,7 @@ describe("tickets", () => {
     const it = new Harness({ verifier: new Verifier() })
     it.request({ operationId: "orders.get" }, { ticket: "good", now: true })
     it.say({ type: "event", event: { type: "call.aborted", requestId: "r1" } })
-    expect(await it.heard()).toEqual([])
+    expect(await it.received()).toEqual([])
     expect(it.runs).toEqual([])
     expect(it.aborts).toEqual([])
   })
@@ -143,11 +143,11 @@ describe("tickets", () => {
     const it = new Harness({ verifier: new Verifier() })
     it.request({}, { ticket: "good" })
     it.worker.leave()
-    expect(await it.heard()).toMatchObject([{ type: "refused", elsewhere: true }])
+    expect(await it.received()).toMatchObject([{ type: "refused", elsewhere: true }])
     const slow = new Harness({ verifier: new Verifier() })
     slow.request({ operationId: "orders.get", timeout: 100 }, { ticket: "good", now: true })
     slow.clock.time += 200
-    await slow.heard()
+    await slow.received()
     expect(slow.runs).toEqual([])
     expect(slow.worker.stats()).toMatchObject({ waiting: 0, running: 0 })
   })

@@ -11,11 +11,11 @@ describe("results", () => {
     const it = new Harness()
     await it.running()
     it.respond("r1", { sum: 3 })
-    const [result] = await it.heard()
+    const [result] = await it.received()
     expect(result).toMatchObject({ type: "event", event: { output: { data: { sum: 3 } } } })
     await it.clock.advance(1000)
     it.say(ping)
-    expect(await it.heard()).toMatchObject([result, pong])
+    expect(await it.received()).toMatchObject([result, pong])
     expect(it.worker.stats()).toMatchObject({ kept: 1, resent: 1, running: 0 })
   })
 
@@ -23,22 +23,22 @@ describe("results", () => {
     const it = new Harness()
     await it.running()
     it.respond()
-    await it.heard()
+    await it.received()
     await it.clock.advance(100)
     it.say({ ...ping, heard: 0 })
-    expect(await it.heard()).toMatchObject([pong])
+    expect(await it.received()).toMatchObject([pong])
     it.worker.connected()
     it.say({ ...ping, heard: 0 })
-    expect(await it.heard()).toMatchObject([{ type: "event" }, pong])
+    expect(await it.received()).toMatchObject([{ type: "event" }, pong])
   })
 
   test("a repeated request gets the result again", async () => {
     const it = new Harness()
     await it.running()
     it.respond()
-    const first = await it.heard()
+    const first = await it.received()
     it.request({}, { attempt: 2 })
-    expect(await it.heard()).toEqual(first)
+    expect(await it.received()).toEqual(first)
     expect(it.runs).toEqual(["r1"])
   })
 
@@ -50,9 +50,9 @@ describe("results", () => {
     it.respond()
     it.say({ type: "done", ids: ["r1"] })
     expect(it.worker.stats()).toMatchObject({ kept: 0, keptBytes: 0 })
-    await it.heard()
+    await it.received()
     it.say(ping)
-    expect(await it.heard()).toMatchObject([{ type: "pong", unknown: ["r1"], lost: [] }])
+    expect(await it.received()).toMatchObject([{ type: "pong", unknown: ["r1"], lost: [] }])
   })
 
   test("a result is kept until 5 s after its deadline", async () => {
@@ -89,19 +89,19 @@ describe("results", () => {
     }
     expect(it.worker.stats().kept).toBe(2)
     expect(it.worker.stats().keptBytes).toBeLessThanOrEqual(2500)
-    await it.heard()
+    await it.received()
     await it.clock.advance(1000)
     it.say({ ...ping, ids: ["r1", "r2", "r3"] })
-    const heard = await it.heard()
-    expect(heard.map((message) => message.type)).toMatchObject(["event", "event", "pong"])
-    expect(heard.at(-1)).toMatchObject({ unknown: ["r1"] })
+    const received = await it.received()
+    expect(received.map((message) => message.type)).toMatchObject(["event", "event", "pong"])
+    expect(received.at(-1)).toMatchObject({ unknown: ["r1"] })
   })
 
   test("a result larger than maxKeptBytes is still sent", async () => {
     const it = new Harness({ guard: { maxKeptBytes: 100 } })
     await it.running()
     it.respond("r1", "x".repeat(1000))
-    expect(await it.heard()).toMatchObject([{ type: "event" }])
+    expect(await it.received()).toMatchObject([{ type: "event" }])
     expect(it.worker.stats()).toMatchObject({ kept: 0, keptBytes: 0, running: 0 })
   })
 
@@ -111,10 +111,10 @@ describe("results", () => {
     await it.running({ requestId: "r2" })
     it.worker.send({ type: "call.error", requestId: "r1", code: "NOT_FOUND", message: "none" })
     it.worker.send({ type: "call.aborted", requestId: "r2", reason: "closed" })
-    await it.heard()
+    await it.received()
     await it.clock.advance(1000)
     it.say({ ...ping, ids: ["r1", "r2"] })
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { type: "event", event: { type: "call.error", code: "NOT_FOUND" } },
       { type: "event", event: { type: "call.aborted" } },
       pong,
@@ -128,7 +128,7 @@ describe("results", () => {
     it.respond()
     it.worker.send({ type: "call.progress", requestId: "r1", progress: 0.7 })
     it.respond()
-    expect((await it.heard()).length).toBe(2)
+    expect((await it.received()).length).toBe(2)
     expect(it.worker.stats().kept).toBe(1)
   })
 
@@ -136,7 +136,7 @@ describe("results", () => {
     const it = new Harness()
     await it.running()
     it.respond("r1", new Uint8Array([1, 2, 255]))
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { event: { output: { data: new Uint8Array([1, 2, 255]) } } },
     ])
   })
@@ -148,7 +148,7 @@ describe("results", () => {
     it.say({ type: "ping", ids: [], streams: {} }, { reply: "ann/caller1/latest" })
     it.respond("r1")
     it.respond("r2")
-    await it.heard()
+    await it.received()
     const [last] = it.bus.answers.slice(-1)
     expect(last?.reply).toBe("ann/caller1/latest")
     expect(readWorkerFrame(last?.text ?? "")?.messages).toMatchObject([
@@ -163,11 +163,11 @@ describe("results", () => {
     await it.running()
     it.bus.fault = new Error("cut") as never
     it.respond()
-    expect(await it.heard()).toEqual([])
+    expect(await it.received()).toEqual([])
     it.bus.fault = undefined
     await it.clock.advance(1000)
     it.say(ping)
-    expect(await it.heard()).toMatchObject([{ type: "event" }, pong])
+    expect(await it.received()).toMatchObject([{ type: "event" }, pong])
   })
 })
 
@@ -186,19 +186,19 @@ describe("sizes", () => {
     )
     expect(it.worker.stats()).toMatchObject({ kept: 0, running: 1 })
     it.worker.send({ type: "call.error", requestId: "r1", code: "X", message: "too large" })
-    expect(await it.heard()).toMatchObject([{ event: { code: "X" } }])
+    expect(await it.received()).toMatchObject([{ event: { code: "X" } }])
   })
 
   test("what fits to the byte is sent", async () => {
     const it = new Harness()
     await it.running({ requestId: "r1" })
     it.respond("r1", "")
-    await it.heard()
+    await it.received()
     const empty = it.bus.answers.at(-1)?.text.length ?? 0
     await it.running({ requestId: "r2" })
     expect(() => it.respond("r2", "x".repeat(65_537 - empty))).toThrow("65537")
     it.respond("r2", "x".repeat(65_536 - empty))
-    await it.heard()
+    await it.received()
     expect(it.bus.answers.at(-1)?.text.length).toBe(65_536)
   })
 
@@ -207,7 +207,7 @@ describe("sizes", () => {
     for (const id of ["r1", "r2", "r3"]) await it.running({ requestId: id })
     const before = it.bus.answers.length
     for (const id of ["r1", "r2", "r3"]) it.respond(id, "x".repeat(30_000))
-    expect((await it.heard()).filter(({ type }) => type === "event")).toHaveLength(3)
+    expect((await it.received()).filter(({ type }) => type === "event")).toHaveLength(3)
     const frames = it.bus.answers.slice(before)
     expect(frames.length).toBeGreaterThan(1)
     for (const { text } of frames) expect(text.length).toBeLessThanOrEqual(65_536)
@@ -220,7 +220,7 @@ describe("sizes", () => {
       ...{ type: "call.error", requestId: "r1", code: "X", message: "why" },
       details: "x".repeat(100_000),
     })
-    const [error] = await it.heard()
+    const [error] = await it.received()
     expect(error).toMatchObject({ event: { code: "X", message: "why" } })
     expect(error).not.toHaveProperty("event.details")
   })

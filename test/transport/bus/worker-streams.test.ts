@@ -30,7 +30,10 @@ describe("streams", () => {
     const it = new Harness()
     const key = await it.accepted(streamOf())
     ping(it, 0)
-    expect(await it.heard()).toMatchObject([{ type: "accepted", id: "s1", key }, { type: "pong" }])
+    expect(await it.received()).toMatchObject([
+      { type: "accepted", id: "s1", key },
+      { type: "pong" },
+    ])
   })
 
   test("credit goes to the handler, and what it says was consumed is not kept", async () => {
@@ -48,34 +51,34 @@ describe("streams", () => {
   test("what followed the last item that came is sent again, in order", async () => {
     const it = await started()
     for (const seq of [1, 2, 3, 4]) it.item(seq)
-    expect(sequences(await it.heard())).toEqual([1, 2, 3, 4])
+    expect(sequences(await it.received())).toEqual([1, 2, 3, 4])
     await it.clock.advance(500)
     ping(it, 1)
-    expect(sequences(await it.heard())).toEqual([2, 3, 4, "pong"])
+    expect(sequences(await it.received())).toEqual([2, 3, 4, "pong"])
     expect(it.worker.stats()).toMatchObject({ kept: 3, resent: 3 })
   })
 
   test("before the first pong came nothing counts as lost, however long ago it left", async () => {
     const it = await started()
     for (const seq of [1, 2]) it.item(seq)
-    await it.heard()
+    await it.received()
     for (let round = 0; round < 3; round++) {
       await it.clock.advance(1000)
       it.say({ type: "ping", ids: [], streams: { s1: 0 } })
-      expect(sequences(await it.heard())).toEqual(["pong"])
+      expect(sequences(await it.received())).toEqual(["pong"])
     }
     expect(it.worker.stats().resent).toBe(0)
     ping(it, 0)
-    expect(sequences(await it.heard())).toEqual([1, 2, "pong"])
+    expect(sequences(await it.received())).toEqual([1, 2, "pong"])
   })
 
   test("a connection that was lost is evidence of loss, also before the first pong", async () => {
     const it = await started()
     it.item(1)
-    await it.heard()
+    await it.received()
     it.worker.connected()
     it.say({ type: "ping", ids: [], streams: { s1: 0 } })
-    expect(sequences(await it.heard())).toEqual([1, "pong"])
+    expect(sequences(await it.received())).toEqual([1, "pong"])
   })
 
   test("what left before a pong that came, and did not come itself, is lost: only that is sent again", async () => {
@@ -84,30 +87,30 @@ describe("streams", () => {
     it.item(2)
     await it.clock.advance(10)
     it.say({ type: "ping", ids: [], streams: { s1: 0 } })
-    const pong = (await it.heard()).at(-1)
+    const pong = (await it.received()).at(-1)
     const heard = pong?.type === "pong" ? pong.at : undefined
     expect(heard).toBe(it.clock.now())
     it.item(3)
     await it.clock.advance(1000)
     it.item(4)
-    await it.heard()
+    await it.received()
     it.say({ type: "ping", ids: [], streams: { s1: 0 }, heard })
-    expect(sequences(await it.heard())).toEqual([1, 2, "pong"])
+    expect(sequences(await it.received())).toEqual([1, 2, "pong"])
     // However long ago something left, it may be on a slow way.
     await it.clock.advance(1000)
     it.say({ type: "ping", ids: [], streams: { s1: 2 }, heard })
-    expect(sequences(await it.heard())).toEqual(["pong"])
+    expect(sequences(await it.received())).toEqual(["pong"])
     it.say({ type: "ping", ids: [], streams: { s1: 2 }, heard: it.clock.now() })
-    expect(sequences(await it.heard())).toEqual([3, 4, "pong"])
+    expect(sequences(await it.received())).toEqual([3, 4, "pong"])
   })
 
   test("a time of a pong that is none is not believed", async () => {
     const it = await started()
     await it.clock.advance(1000)
     it.item(1)
-    await it.heard()
+    await it.received()
     it.say({ type: "ping", ids: [], streams: { s1: 0 }, heard: Number.MAX_SAFE_INTEGER })
-    expect(sequences(await it.heard())).toEqual(["pong"])
+    expect(sequences(await it.received())).toEqual(["pong"])
   })
 
   test("an error says how many items came before it, also when it is said again", async () => {
@@ -116,37 +119,37 @@ describe("streams", () => {
     it.item(2)
     const error = { type: "call.error", requestId: "s1", code: "BAD", message: "bad" } as const
     it.worker.send(error)
-    expect((await it.heard()).at(-1)).toEqual({ type: "event", event: error, after: 2 })
+    expect((await it.received()).at(-1)).toEqual({ type: "event", event: error, after: 2 })
     await it.clock.advance(500)
     ping(it, 2)
-    expect((await it.heard())[0]).toEqual({ type: "event", event: error, after: 2 })
+    expect((await it.received())[0]).toEqual({ type: "event", event: error, after: 2 })
   })
 
   test("a ping that was overtaken asks for nothing that its caller has", async () => {
     const it = await started()
     for (const seq of [1, 2, 3, 4]) it.item(seq)
-    await it.heard()
+    await it.received()
     await it.clock.advance(500)
     ping(it, 3)
-    await it.heard()
+    await it.received()
     await it.clock.advance(500)
     ping(it, 1)
-    const heard = await it.heard()
-    expect(sequences(heard)).toEqual([4, "pong"])
-    expect(heard.at(-1)).toMatchObject({ type: "pong", unknown: [], lost: [] })
+    const received = await it.received()
+    expect(sequences(received)).toEqual([4, "pong"])
+    expect(received.at(-1)).toMatchObject({ type: "pong", unknown: [], lost: [] })
   })
 
   test("the end comes again after the items", async () => {
     const it = await started()
     for (const seq of [1, 2]) it.item(seq)
     it.worker.send({ type: "call.completed", requestId: "s1", seq: 2 })
-    await it.heard()
+    await it.received()
     await it.clock.advance(500)
     ping(it, 1)
-    expect(sequences(await it.heard())).toEqual([2, "call.completed", "pong"])
+    expect(sequences(await it.received())).toEqual([2, "call.completed", "pong"])
     await it.clock.advance(500)
     it.say({ type: "ping", ids: ["s1"], streams: { s1: 2 }, heard: it.clock.now() })
-    expect(sequences(await it.heard())).toEqual(["call.completed", "pong"])
+    expect(sequences(await it.received())).toEqual(["call.completed", "pong"])
     it.say({ type: "done", ids: ["s1"] })
     expect(it.worker.stats()).toMatchObject({ kept: 0, keptBytes: 0 })
   })
@@ -165,12 +168,12 @@ describe("streams", () => {
     const it = new Harness({ guard: { maxKeptBytes: 1700 } })
     await it.running(streamOf())
     for (const seq of [1, 2, 3]) it.item(seq, "s1", "x".repeat(600))
-    await it.heard()
+    await it.received()
     await it.clock.advance(500)
     ping(it, 0)
-    expect(await it.heard()).toMatchObject([{ type: "pong", unknown: [], lost: ["s1"] }])
+    expect(await it.received()).toMatchObject([{ type: "pong", unknown: [], lost: ["s1"] }])
     ping(it, 1)
-    expect(sequences(await it.heard())).toEqual([2, 3, "pong"])
+    expect(sequences(await it.received())).toEqual([2, 3, "pong"])
   })
 
   test("without a window, what arrived is forgotten by pings alone", async () => {
@@ -193,12 +196,12 @@ describe("streams", () => {
       if (seq % 2 === 0) credit(it, seq + 4)
       expect(it.worker.stats().kept).toBeLessThanOrEqual(4)
     }
-    await it.heard()
+    await it.received()
     await it.clock.advance(500)
     it.item(1001)
     await it.clock.advance(500)
     ping(it, 1000)
-    expect(sequences(await it.heard())).toEqual([1001, 1001, "pong"])
+    expect(sequences(await it.received())).toEqual([1001, 1001, "pong"])
   })
 
   test("items wait while their caller has 2 MiB to receive, of all its streams, until it has received half", async () => {
@@ -237,7 +240,7 @@ describe("streams", () => {
     const it = new Harness()
     const text = `{"from":"caller1","messages":[{"type":"ping","ids":[],"streams":{"__proto__":1,"no":2}}]}`
     it.raw(text)
-    expect(await it.heard()).toMatchObject([
+    expect(await it.received()).toMatchObject([
       { type: "pong", unknown: ["__proto__", "no"], lost: [] },
     ])
   })
@@ -254,6 +257,6 @@ describe("streams", () => {
     })
     expect(it.worker.stats()).toMatchObject({ running: 0, kept: 0 })
     it.item(2)
-    expect(sequences(await it.heard())).toEqual([1])
+    expect(sequences(await it.received())).toEqual([1])
   })
 })

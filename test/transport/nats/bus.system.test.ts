@@ -39,7 +39,7 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     expect(caller.recorder.fromWorkers).toEqual(
       ["any", "one", "all", "control", "who"].map((text) => `re: ${text}`),
     )
-    expect(caller.recorder.unheards).toEqual([])
+    expect(caller.recorder.unanswered).toEqual([])
   })
 
   test("come with every letter there is", async () => {
@@ -61,7 +61,7 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     caller.bus.toAll("services.list", "x", "m3")
     caller.bus.control("nobody12345", "x", "m4")
     caller.bus.ask("x", "m5")
-    await expect.poll(() => caller.recorder.unheards).toEqual(["m1", "m2", "m3", "m4", "m5"])
+    await expect.poll(() => caller.recorder.unanswered).toEqual(["m1", "m2", "m3", "m4", "m5"])
     expect(caller.recorder.fromWorkers).toEqual([])
   })
 
@@ -82,22 +82,22 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     expect(two.recorder.fromCallers.length).toBeGreaterThan(20)
     for (let at = 0; at < 20; at++) caller.bus.toAny("demo.one", `${at}`, `n${at}`)
     await expect.poll(count).toBe(220)
-    expect(caller.recorder.unheards).toEqual([])
+    expect(caller.recorder.unanswered).toEqual([])
   })
 
-  test("follow what is served, and what is on its way to a worker that stops is still heard", async () => {
+  test("follow what is served, and what is on its way to a worker that stops still arrives", async () => {
     await using broker = await startNats()
     await using worker = openBus(broker.url)
     await using caller = openBus(broker.url)
     await Promise.all([isUp(worker), isUp(caller)])
     const isServed = async (id: string): Promise<boolean> => {
-      const before = worker.recorder.fromCallers.length + caller.recorder.unheards.length
+      const before = worker.recorder.fromCallers.length + caller.recorder.unanswered.length
       caller.bus.toAny(id, "?", `m${before}`)
-      const heard = worker.recorder.fromCallers.length
+      const count = worker.recorder.fromCallers.length
       await expect
-        .poll(() => worker.recorder.fromCallers.length + caller.recorder.unheards.length)
+        .poll(() => worker.recorder.fromCallers.length + caller.recorder.unanswered.length)
         .toBe(before + 1)
-      return worker.recorder.fromCallers.length > heard
+      return worker.recorder.fromCallers.length > count
     }
     worker.bus.serve(["demo.a", "demo.b"])
     await expect.poll(() => isServed("demo.a")).toBe(true)
@@ -107,24 +107,24 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     expect(await isServed("demo.a")).toBe(false)
     expect(await isServed("demo.b")).toBe(true)
 
-    const before = worker.recorder.fromCallers.length + caller.recorder.unheards.length
+    const before = worker.recorder.fromCallers.length + caller.recorder.unanswered.length
     for (let at = 0; at < 500; at++) {
       caller.bus.toAny("demo.b", `${at}`, `n${at}`)
       if (at === 250) worker.bus.serve(undefined)
     }
     await expect
-      .poll(() => worker.recorder.fromCallers.length + caller.recorder.unheards.length)
+      .poll(() => worker.recorder.fromCallers.length + caller.recorder.unanswered.length)
       .toBe(before + 500)
     expect(await isServed("demo.b")).toBe(false)
-    // What is for this very worker is still heard.
-    const heard = worker.recorder.fromCallers.length
+    // What is for this very worker still arrives.
+    const count = worker.recorder.fromCallers.length
     caller.bus.control(worker.bus.address, "still there?", "z1")
     caller.bus.toWorker(worker.bus.address, "demo.b", "still there?", "z2")
-    await expect.poll(() => worker.recorder.fromCallers.length).toBe(heard + 2)
+    await expect.poll(() => worker.recorder.fromCallers.length).toBe(count + 2)
     caller.bus.ask("who", "z3")
     caller.bus.toAll("services.list", "list", "z4")
-    await expect.poll(() => caller.recorder.unheards).toContain("z4")
-    expect(caller.recorder.unheards).toContain("z3")
+    await expect.poll(() => caller.recorder.unanswered).toContain("z4")
+    expect(caller.recorder.unanswered).toContain("z3")
     // And it may serve again.
     worker.bus.serve(["demo.b"])
     await expect.poll(() => isServed("demo.b")).toBe(true)

@@ -115,7 +115,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     both.bus.toAny("demo.secret", "x", "m1")
     await expect.poll(() => both.recorder.denials).toHaveLength(1)
     const [denial] = both.recorder.denials
-    expect(denial).toMatchObject({ mark: "m1", error: { code: "ACCESS_DENIED" } })
+    expect(denial).toMatchObject({ correlationId: "m1", error: { code: "ACCESS_DENIED" } })
     expect(denial?.error.message).toContain("operations.call.bob.any.demo.secret")
     const lines = logger.lines.join("\n")
     expect(lines).toContain(`subscribe to "operations.call.*.any.demo.secret"`)

@@ -103,7 +103,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     eve.publish(`${inbox}.m2`, "", { headers: headers(408, "Timeout") })
     eve.publish(`${inbox}.m3`, "")
     await expect.poll(() => worker.recorder.fromWorkers).toEqual(["text", "", ""])
-    expect(worker.recorder.unheards).toEqual([])
+    expect(worker.recorder.unanswered).toEqual([])
   })
 
   test("with unreadable headers has no effect", async () => {

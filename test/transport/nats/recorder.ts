@@ -15,12 +15,12 @@ import { PATIENCE } from "../../support/patience.ts"
 export class Recorder implements BusReceiver {
   readonly fromCallers: { readonly text: string; readonly caller: MessageOrigin }[] = []
   readonly fromWorkers: string[] = []
-  readonly unheards: string[] = []
+  readonly unanswered: string[] = []
   readonly states: ("up" | "down")[] = []
   readonly failures: CallError[] = []
   /** Why calls would fail until the broker is reached again. */
   readonly refusals: CallError[] = []
-  readonly denials: { readonly mark: string; readonly error: CallError }[] = []
+  readonly denials: { readonly correlationId: string; readonly error: CallError }[] = []
   /** Called with each message of a caller, after it was written down. */
   onCaller: ((text: string, caller: MessageOrigin) => void) | undefined
 
@@ -33,8 +33,8 @@ export class Recorder implements BusReceiver {
     this.fromWorkers.push(text)
   }
 
-  noResponders(mark: string): void {
-    this.unheards.push(mark)
+  noResponders(correlationId: string): void {
+    this.unanswered.push(correlationId)
   }
 
   connected(): void {
@@ -50,8 +50,8 @@ export class Recorder implements BusReceiver {
     this.failures.push(error)
   }
 
-  denied(mark: string, error: CallError): void {
-    this.denials.push({ mark, error })
+  denied(correlationId: string, error: CallError): void {
+    this.denials.push({ correlationId, error })
   }
 }
 
@@ -115,13 +115,13 @@ export function held(): number {
 
 /** Waits until a bus hears what it sends to any that serves an operation. */
 export async function works({ bus, recorder }: OpenBus, id = "demo.greet"): Promise<void> {
-  const heard = recorder.fromCallers.length
+  const before = recorder.fromCallers.length
   let at = 0
   const send = (): number => {
     bus.toAny(id, "x", `w${at++}`)
     return recorder.fromCallers.length
   }
-  await expect.poll(send).toBeGreaterThan(heard)
+  await expect.poll(send).toBeGreaterThan(before)
 }
 
 /**

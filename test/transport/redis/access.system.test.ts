@@ -61,19 +61,19 @@ describe.skipIf(!isThere)("a Redis server with access control", () => {
     worker.bus.announce(worker.frame("here"))
     await expect.poll(() => alice.recorder.answers.length).toBe(2)
     expect(alice.lines.warnings).toEqual([])
-    expect(alice.recorder.deniedMarks).toEqual([])
+    expect(alice.recorder.denials).toEqual([])
 
     alice.bus.toWorker(address, "demo.secret", alice.frame("secret"), "m4")
     await expect
-      .poll(() => alice.recorder.deniedMarks)
-      .toEqual([{ mark: "m4", error: expect.objectContaining({ code: "ACCESS_DENIED" }) }])
-    expect(alice.recorder.deniedMarks[0]?.error).toMatchObject({
+      .poll(() => alice.recorder.denials)
+      .toEqual([{ correlationId: "m4", error: expect.objectContaining({ code: "ACCESS_DENIED" }) }])
+    expect(alice.recorder.denials[0]?.error).toMatchObject({
       operationId: "demo.secret",
       mayHaveExecuted: false,
       message: expect.stringContaining('publish to "operations:call:alice:'),
     })
     alice.bus.toWorker(address, "demo.secret", alice.frame("secret"), "m5")
-    await expect.poll(() => alice.recorder.deniedMarks.length).toBe(2)
+    await expect.poll(() => alice.recorder.denials.length).toBe(2)
     // One line says it.
     expect(alice.lines.warnings).toHaveLength(1)
     expect(alice.lines.warnings[0]).toContain("operations:call:alice")

@@ -13,7 +13,7 @@ export class BusRecorder implements BusReceiver {
   readonly calls: { readonly text: string; readonly caller: MessageOrigin }[] = []
   readonly answers: string[] = []
   readonly noResponderIds: string[] = []
-  readonly deniedMarks: { readonly mark: string; readonly error: CallError }[] = []
+  readonly denials: { readonly correlationId: string; readonly error: CallError }[] = []
   readonly story: string[] = []
   error: CallError | undefined
 
@@ -25,12 +25,12 @@ export class BusRecorder implements BusReceiver {
     this.answers.push(text)
   }
 
-  noResponders(mark: string): void {
-    this.noResponderIds.push(mark)
+  noResponders(correlationId: string): void {
+    this.noResponderIds.push(correlationId)
   }
 
-  denied(mark: string, error: CallError): void {
-    this.deniedMarks.push({ mark, error })
+  denied(correlationId: string, error: CallError): void {
+    this.denials.push({ correlationId, error })
   }
 
   connected(): void {

@@ -61,7 +61,7 @@ describe("createRedisTransport", () => {
     ["a user of 65 letters", { user: "a".repeat(65) }, /user/],
     ["a user with a line", { user: "a\r\nPUBLISH x y" }, /user/],
     ["a prefix with a star", { prefix: "a*" }, /prefix/],
-    ["a prefix with a question mark", { prefix: "a?[b]" }, /prefix/],
+    ["a prefix with a question correlationId", { prefix: "a?[b]" }, /prefix/],
     ["no URL", { url: "localhost" }, /not a URL/],
     ["a URL of something else", { url: "http://:canary@localhost" }, /"http:" is not a protocol/],
     [

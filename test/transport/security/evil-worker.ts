@@ -2,7 +2,7 @@ import type { CallEvent } from "../../../src/core/events.ts"
 import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import { hashOperationId, readCallerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { frameText, messageText } from "../bus/messages.ts"
-import type { Addresses, Heard, Raw } from "./lab.ts"
+import type { Addresses, Received, Raw } from "./lab.ts"
 
 type Go = CallerMessage & { readonly type: "go" }
 
@@ -32,9 +32,9 @@ export class EvilWorker {
   }
 
   async start(): Promise<void> {
-    const onHeard = (heard: Heard): void => this.#heard(heard)
+    const onReceived = (received: Received): void => this.#received(received)
     for (const [to, options] of this.#at.ofWorker(this.address, this.#serves)) {
-      const { isPermitted } = await this.#raw.listen(to, { ...options, onHeard })
+      const { isPermitted } = await this.#raw.listen(to, { ...options, onReceived })
       if (!isPermitted) throw new Error(`It may not listen to ${to}.`)
     }
     await this.#raw.publish(this.#at.news, this.#frame(this.#here()))
@@ -44,10 +44,10 @@ export class EvilWorker {
     return { type: "here", operations: { [hashOperationId(this.#serves)]: 0 } }
   }
 
-  #heard(heard: Heard): void {
-    const to = this.#at.replyTo(heard)
+  #received(received: Received): void {
+    const to = this.#at.replyTo(received)
     const reply = (text: string): Promise<boolean> => this.#raw.publish(to, text)
-    for (const message of readCallerFrame(heard.text)?.messages ?? []) {
+    for (const message of readCallerFrame(received.text)?.messages ?? []) {
       if (message.type === "who") void reply(this.#frame(this.#here()))
       if (message.type === "ping") {
         void reply(this.#frame({ type: "pong", unknown: [], lost: [] }))

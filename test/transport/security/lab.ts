@@ -28,7 +28,7 @@ const USERS = [
 const OBSERVER = "observer"
 
 /** A message, as somebody on the broker gets it. */
-export interface Heard {
+export interface Received {
   readonly to: string
   readonly reply: string | undefined
   readonly text: string
@@ -37,7 +37,7 @@ export interface Heard {
 /** What came of listening somewhere. */
 export interface Listening {
   readonly isPermitted: boolean
-  readonly heard: readonly Heard[]
+  readonly received: readonly Received[]
 }
 
 /** A plain client of the broker, that says what it likes. */
@@ -52,7 +52,7 @@ export interface Raw extends AsyncDisposable {
 export interface ListenOptions {
   /** The group of which one hears each message; where there are groups. */
   readonly group?: string | undefined
-  readonly onHeard?: ((heard: Heard) => void) | undefined
+  readonly onReceived?: ((received: Received) => void) | undefined
 }
 
 /** How addresses are written on a broker. */
@@ -63,8 +63,8 @@ export interface Addresses {
   worker(user: string, address: string, operationId: string): string
   control(user: string, address: string): string
   ask(user: string): string
-  /** Where answers to something go that was heard. */
-  replyTo(heard: Heard): string
+  /** Where answers to something go that was received. */
+  replyTo(received: Received): string
   /** What a worker of this address listens to: for itself, for all, and for its group. */
   ofWorker(address: string, operationId: string): readonly (readonly [string, ListenOptions])[]
   /** What nobody but its owner, or a worker, has any business to hear. */
@@ -81,7 +81,7 @@ export interface Lab extends AsyncDisposable {
    * Writes down all that is said from now on. While somebody listens to everything, NATS takes nobody for
    * absent: use it where that does not matter.
    */
-  observe(): Promise<AsyncDisposable & { readonly said: readonly Heard[] }>
+  observe(): Promise<AsyncDisposable & { readonly said: readonly Received[] }>
 }
 
 export async function natsLab(): Promise<Lab> {
@@ -204,10 +204,10 @@ const REDIS: Addresses = {
 async function observe(
   raw: Lab["raw"],
   everything: string,
-): Promise<AsyncDisposable & { readonly said: readonly Heard[] }> {
+): Promise<AsyncDisposable & { readonly said: readonly Received[] }> {
   const observer = await raw(OBSERVER)
-  const { heard } = await observer.listen(everything)
-  return { said: heard, [Symbol.asyncDispose]: () => observer[Symbol.asyncDispose]() }
+  const { received } = await observer.listen(everything)
+  return { said: received, [Symbol.asyncDispose]: () => observer[Symbol.asyncDispose]() }
 }
 
 function passwordsOf(): ReadonlyMap<string, string> {
@@ -236,8 +236,8 @@ async function natsRaw(
       await sleep(10)
       return !denied.has(to)
     },
-    async listen(to, { group: queue, onHeard } = {}) {
-      const heard: Heard[] = []
+    async listen(to, { group: queue, onReceived } = {}) {
+      const received: Received[] = []
       let isPermitted = true
       const callback = (error: Error | null, message: Msg): void => {
         if (error !== null) {
@@ -245,13 +245,13 @@ async function natsRaw(
           return
         }
         const one = { to: message.subject, reply: message.reply, text: message.string() }
-        heard.push(one)
-        onHeard?.(one)
+        received.push(one)
+        onReceived?.(one)
       }
       connection.subscribe(to, { callback, ...(queue !== undefined && { queue }) })
       await connection.flush()
       await sleep(10)
-      return { isPermitted, heard }
+      return { isPermitted, received }
     },
     async [Symbol.asyncDispose]() {
       await connection.close()
@@ -280,7 +280,8 @@ async function redisRaw(
   }
   const speaking = new Redis(options)
   const hearing = new Redis(options)
-  const listeners: { readonly pattern: string; readonly notify: (heard: Heard) => void }[] = []
+  const listeners: { readonly pattern: string; readonly notify: (received: Received) => void }[] =
+    []
   const notify = (pattern: string, to: string, text: string): void => {
     for (const one of listeners)
       if (one.pattern === pattern) one.notify({ to, reply: undefined, text })
@@ -301,13 +302,13 @@ async function redisRaw(
         (error: Error) => error.message,
       )
     },
-    async listen(to, { onHeard } = {}) {
-      const heard: Heard[] = []
+    async listen(to, { onReceived } = {}) {
+      const received: Received[] = []
       listeners.push({
         pattern: to,
         notify(one) {
-          heard.push(one)
-          onHeard?.(one)
+          received.push(one)
+          onReceived?.(one)
         },
       })
       const isPattern = to.includes("*")
@@ -315,7 +316,7 @@ async function redisRaw(
         () => true,
         (error: Error) => refused(error),
       )
-      return { isPermitted, heard }
+      return { isPermitted, received }
     },
     async [Symbol.asyncDispose]() {
       for (const client of [speaking, hearing]) client.disconnect()

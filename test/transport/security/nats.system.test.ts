@@ -64,7 +64,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the guide", () => {
       await using stage = await Stage.set(lab)
       const { attacked, address } = stage
       const raw = await stage.raw("w2")
-      const heard = await Promise.all(
+      const received = await Promise.all(
         [
           ...["ops.call.*.any.shop.> workers", "ops.call.*.all.services.*", "ops.ask.*"],
           ...[`ops.to.*.${tagOf("w2")}.*.>`, `ops.ctl.*.${tagOf("w2")}.*`],
@@ -72,7 +72,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the guide", () => {
           const [to = "", group] = one.split(" ")
           const listening = await raw.listen(to, { group })
           expect(listening.isPermitted).toBe(true)
-          return listening.heard
+          return listening.received
         }),
       )
       // Bob asks who is there, so that it may answer him.
@@ -81,7 +81,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the guide", () => {
       const slow = bob.call("task.slow")
       await until(() => attacked.waiting() === 1)
       await settled()
-      const all = heard.flat()
+      const all = received.flat()
       const texts = all.map((one) => `${one.to} ${one.reply} ${one.text}`).join("\n")
       expect(texts).not.toContain(address)
       expect(texts).not.toContain("task.slow")
@@ -104,7 +104,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the guide", () => {
     test("is given no call of others by saying that it serves them", async () => {
       await using stage = await Stage.set(lab)
       const raw = await stage.raw("w2")
-      const { heard } = await raw.listen(`ops.to.*.${tagOf("w2")}.*.>`)
+      const { received } = await raw.listen(`ops.to.*.${tagOf("w2")}.*.>`)
       const bob = stage.caller("bob")
       await bob.call("task.list")
       const marks = { [hashOperationId("task.whoami")]: 0, [hashOperationId("task.list")]: 1 }
@@ -124,7 +124,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the guide", () => {
         expect(error.mayHaveExecuted).toBe(false)
       }
 
-      expect(heard).toEqual([])
+      expect(received).toEqual([])
     })
   })
 

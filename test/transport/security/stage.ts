@@ -6,7 +6,7 @@ import type { BusOptions } from "../../../src/transport/bus/options.ts"
 import type { BusTransport } from "../../../src/transport/bus/transport.ts"
 import { readCallerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { frameText, messageText } from "../bus/messages.ts"
-import type { Heard, Lab, Raw } from "./lab.ts"
+import type { Received, Lab, Raw } from "./lab.ts"
 import { attackedOperations, identify } from "./operations.ts"
 
 /** A worker, somebody who calls it, and whoever else is asked for. All of it ends with the stage. */
@@ -74,7 +74,7 @@ export class Stage implements AsyncDisposable {
     return raw
   }
 
-  async observe(): Promise<readonly Heard[]> {
+  async observe(): Promise<readonly Received[]> {
     const observer = await this.lab.observe()
     this.#ends.push(() => observer[Symbol.asyncDispose]())
     return observer.said
@@ -88,7 +88,7 @@ export class Stage implements AsyncDisposable {
 
 /** A request that somebody overheard. */
 export interface Overheard {
-  readonly heard: Heard
+  readonly received: Received
   /** The address of who sent it. */
   readonly from: string
   readonly requestId: string
@@ -96,12 +96,12 @@ export interface Overheard {
 }
 
 /** The requests for an operation among what was said. */
-export function requestsFor(operationId: string, said: readonly Heard[]): readonly Overheard[] {
-  return said.flatMap((heard) => {
-    const frame = readCallerFrame(heard.text)
+export function requestsFor(operationId: string, said: readonly Received[]): readonly Overheard[] {
+  return said.flatMap((received) => {
+    const frame = readCallerFrame(received.text)
     return (frame?.messages ?? []).flatMap((message) => {
       if (message.type !== "request" || message.event.operationId !== operationId) return []
-      return [{ heard, from: frame?.from ?? "", requestId: message.event.requestId, message }]
+      return [{ received, from: frame?.from ?? "", requestId: message.event.requestId, message }]
     })
   })
 }

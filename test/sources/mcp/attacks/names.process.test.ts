@@ -135,7 +135,7 @@ describe("text that nobody sees", () => {
   )
   const hidden = `Adds numbers.${tags}\u202e\u200b\u0007`
 
-  test("is told of, kept as it is where it is pinned, and gone where it is served", async () => {
+  test("is reported, kept as it is where it is pinned, and gone where it is served", async () => {
     const shown = { description: hidden, title: hidden, $comment: hidden, pattern: `^[^${tags}]*$` }
     const inputSchema = { type: "object", properties: { a: { type: "string", ...shown } } }
     const annotations = { title: hidden, readOnlyHint: true }

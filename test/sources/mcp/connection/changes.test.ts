@@ -8,24 +8,24 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe("notices that lists have changed", () => {
-  test("that come together are told once for each kind", () => {
-    const told: string[] = []
-    const changes = new Changes(systemClock, (kind) => told.push(kind))
+  test("that come together are reported once for each kind", () => {
+    const notified: string[] = []
+    const changes = new Changes(systemClock, (kind) => notified.push(kind))
 
     changes.notified("notifications/tools/list_changed")
     changes.notified("notifications/tools/list_changed")
     changes.notified("notifications/resources/list_changed")
     changes.notified("notifications/message")
     changes.notified("toString")
-    expect(told).toEqual([])
+    expect(notified).toEqual([])
     vi.advanceTimersByTime(50)
     changes.notified("notifications/prompts/list_changed")
     vi.advanceTimersByTime(50)
 
-    expect(told).toEqual(["tools", "resources", "resourceTemplates", "prompts"])
+    expect(notified).toEqual(["tools", "resources", "resourceTemplates", "prompts"])
   })
 
-  test("are not told after the end", () => {
+  test("are not reported after the end", () => {
     const tell = vi.fn()
     const changes = new Changes(systemClock, tell)
     changes.notified("notifications/tools/list_changed")

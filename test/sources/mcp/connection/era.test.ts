@@ -93,7 +93,7 @@ describe("after a failure", () => {
       legacyHttp,
     ],
     [
-      "the same, told elsewhere",
+      "the same, given elsewhere",
       failed({ code: "ERA_NEGOTIATION_FAILED", data: { cause: new SyntaxError("x") } }),
       legacyHttp,
     ],

@@ -170,7 +170,7 @@ describe("what comes", () => {
     ])
   })
 
-  test("of progress is told at once, with what of it can be read", () => {
+  test("of progress is reported at once, with what of it can be read", () => {
     const { frames, inner, events, client } = setUp()
     const one = running(1)
     frames.pending.set(1, one)
@@ -211,7 +211,7 @@ describe("what comes", () => {
     expect(events.notified).toHaveBeenCalledOnce()
   })
 
-  test("of errors and the end is told once, to both", async () => {
+  test("of errors and the end is reported once, to both", async () => {
     const { frames, inner, events, versions } = setUp()
     const error = new Error("no")
     inner.onerror?.(error)
@@ -231,7 +231,7 @@ describe("what comes", () => {
     expect(frames.sessionId).toBe("s1")
   })
 
-  test("the end is also told where the client does not listen, nor the transport", async () => {
+  test("the end is also reported where the client does not listen, nor the transport", async () => {
     const start = vi.fn(async () => undefined)
     const inner = {
       start,

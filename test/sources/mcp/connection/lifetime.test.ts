@@ -86,14 +86,14 @@ async function host(make: () => unknown, parts: Partial<OpenHost> & Config = {})
 }
 
 function supervisor(make: () => unknown) {
-  const told = { opened: vi.fn(), notified: vi.fn(), lost: vi.fn() }
+  const listeners = { opened: vi.fn(), notified: vi.fn(), lost: vi.fn() }
   const supervised = new Supervisor({
     server: settled(make),
     clock: systemClock,
     knownEra: undefined,
-    ...told,
+    ...listeners,
   })
-  return { supervised, told }
+  return { supervised, listeners }
 }
 
 describe("opening a session", () => {
@@ -241,7 +241,7 @@ describe("a supervisor", () => {
 
   test("hears only of the session that it has", async () => {
     const made: ReturnType<typeof transport>[] = []
-    const { supervised, told } = supervisor(() => {
+    const { supervised, listeners } = supervisor(() => {
       const one = transport()
       made.push(one)
       return one
@@ -249,7 +249,7 @@ describe("a supervisor", () => {
     const first = await supervised.ready(timeout())
     const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" }
     made[0]?.onmessage?.(changed)
-    expect(told.notified).toHaveBeenCalledExactlyOnceWith("notifications/tools/list_changed")
+    expect(listeners.notified).toHaveBeenCalledExactlyOnceWith("notifications/tools/list_changed")
     // Something still runs on it, so it stays open.
     const request = first.request({
       method: "ping",
@@ -267,9 +267,12 @@ describe("a supervisor", () => {
 
     expect(second).not.toBe(first)
     expect(await supervised.ready(timeout())).toBe(second)
-    expect(told.notified).toHaveBeenCalledOnce()
-    expect(told.lost).not.toHaveBeenCalled()
-    expect(told.opened.mock.calls.map(([, isAgain]) => isAgain as unknown)).toEqual([false, true])
+    expect(listeners.notified).toHaveBeenCalledOnce()
+    expect(listeners.lost).not.toHaveBeenCalled()
+    expect(listeners.opened.mock.calls.map(([, isAgain]) => isAgain as unknown)).toEqual([
+      false,
+      true,
+    ])
     await supervised.close()
   })
 
@@ -286,7 +289,7 @@ describe("a supervisor", () => {
 
   test("starts anew when it is told to, and tells of a loss", async () => {
     const made: ReturnType<typeof transport>[] = []
-    const { supervised, told } = supervisor(() => {
+    const { supervised, listeners } = supervisor(() => {
       const one = transport()
       made.push(one)
       return one
@@ -298,7 +301,7 @@ describe("a supervisor", () => {
 
     made[1]?.onclose?.()
 
-    expect(told.lost).toHaveBeenCalledOnce()
+    expect(listeners.lost).toHaveBeenCalledOnce()
     expect(supervised.status).toMatchObject({ state: "lost", restarts: 1 })
     await supervised.close()
   })

@@ -97,15 +97,15 @@ describe("requests to the server itself", () => {
       answer: () => new Response("", { status: 429, headers: { "retry-after": "2" } }),
     })
     const bare = guarded({ answer: () => new Response("", { status: 503 }) })
-    const [told, untold] = [{ retryAfterMs: undefined }, { retryAfterMs: 5 }]
-    one.exchanges.set(4, told)
-    bare.exchanges.set(4, untold)
+    const [limited, unlimited] = [{ retryAfterMs: undefined }, { retryAfterMs: 5 }]
+    one.exchanges.set(4, limited)
+    bare.exchanges.set(4, unlimited)
 
     for (const { fetch } of [one, bare])
       await fetch(HOME, { headers: { [REQUEST_TOKEN_HEADER]: "4" } })
 
-    expect(told.retryAfterMs).toBe(2000)
-    expect(untold.retryAfterMs).toBeUndefined()
+    expect(limited.retryAfterMs).toBe(2000)
+    expect(unlimited.retryAfterMs).toBeUndefined()
   })
 })
 

@@ -107,7 +107,7 @@ describe.each(["legacy", "modern"] as const)("lists of a %s server", (era) => {
     })
   })
 
-  test("that change are told of once, however often it is said", async () => {
+  test("that change are reported once, however often it is said", async () => {
     await using changing = server({})
     await changing.connection.connect()
     const changed = new Promise<void>((resolve) => {

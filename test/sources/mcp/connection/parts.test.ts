@@ -318,7 +318,7 @@ describe("secrets", () => {
   })
 })
 
-test("a refusal to wait is told at once", async () => {
+test("a refusal to wait is reported at once", async () => {
   const limits = timeout({ deadline: Date.now() - 1 })
 
   expect(await failure(limits.wait(1000))).toMatchObject({ code: "TIMEOUT" })

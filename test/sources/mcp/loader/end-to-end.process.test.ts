@@ -248,7 +248,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
     })
   })
 
-  test("odd tools are there under legal names, or told of", async () => {
+  test("odd tools are there under legal names, or reported", async () => {
     await using server = await openWay(
       {},
       { groups: "names,nameless,duplicates,schemas,inputs,task,hidden,huge" },

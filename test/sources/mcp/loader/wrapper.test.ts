@@ -83,7 +83,7 @@ describe("openWrapper", () => {
     expect(connection.state).toBe("closed")
   })
 
-  test("one odd tool hides nobody, and is told of", async () => {
+  test("one odd tool hides nobody, and is reported", async () => {
     const items = [tool("a"), null, { name: "" }, tool("b"), { ...tool("a"), title: "Other" }, 7]
     await using wrapper = await open(new StandIn("files", items))
 
@@ -240,7 +240,7 @@ describe("a refresh", () => {
     registry.onChange(({ type, id }: RegistryChange) => seen.push(`${type} ${id}`))
     connection.lists.tools = [tool("new"), tool("other", { title: "Otherwise" }), tool("same")]
 
-    const told = nextChange(wrapper)
+    const changed = nextChange(wrapper)
     const change = await wrapper.refresh()
 
     expect(seen.toSorted()).toEqual([
@@ -248,7 +248,7 @@ describe("a refresh", () => {
       "removed files.gone",
       "replaced files.other",
     ])
-    expect(await told).toBe(change)
+    expect(await changed).toBe(change)
     expect(change.added.map(({ name }) => name)).toEqual(["new"])
     expect(change.replaced.map(({ title }) => title)).toEqual(["Otherwise"])
     expect(change.removed.map(({ name }) => name)).toEqual(["gone"])

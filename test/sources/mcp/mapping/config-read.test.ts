@@ -111,7 +111,7 @@ describe("readServers", () => {
     expect(config?.url).toBe(entry.url)
   })
 
-  test("unknown fields are kept, and told of once per server", async () => {
+  test("unknown fields are kept, and reported once per server", async () => {
     const { servers, warnings } = await read({
       a: { ...files, autoApprove: ["x"], gallery: true },
       b: { ...files, autoApprove: [] },

@@ -248,7 +248,7 @@ describe("resolveServer", () => {
     ["", "server"],
     ["工", "server"],
     ["a".repeat(200), "a".repeat(128)],
-  ])('the name "%s" is no namespace; one that is near is told', (name, near) => {
+  ])('the name "%s" is no namespace; one that is near is suggested', (name, near) => {
     const error = thrown(() => settle({ command: "x" }, name))
 
     expect(error).toMatchObject({ code: "VALIDATION_ERROR" })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { diffOf, diffText } from "../../../../src/sources/mcp/definition-diff.ts"
 
 describe("the places in which definitions differ", () => {
-  test("are told as far inside as they can be", () => {
+  test("are reported as far inside as they can be", () => {
     expect(
       diffOf(
         { a: { b: [1, 2], c: "same" }, gone: true, "x/y": null },
@@ -27,7 +27,7 @@ describe("the places in which definitions differ", () => {
     expect(diffOf(before, {})).toHaveLength(20)
   })
 
-  test("are looked for only so deep, and then told as a whole", () => {
+  test("are looked for only so deep, and then reported as a whole", () => {
     const nested = (value: unknown): unknown => {
       let out = value
       for (let depth = 0; depth < 70; depth++) out = { a: out }

@@ -86,7 +86,7 @@ describe("resourceOperations", () => {
     expect(names[2]).toMatch(/^a_3-[0-9a-f]{6}$/)
   })
 
-  test("what is none is left out and told of", () => {
+  test("what is none is left out and reported", () => {
     const { operations, warnings } = resources(
       [null, { name: "x" }, { uri: "", name: "y" }],
       [
@@ -156,7 +156,7 @@ describe("promptOperations", () => {
     expect(asked).toEqual([["hello", {}]])
   })
 
-  test("what is none is left out and told of; the first of a name counts", () => {
+  test("what is none is left out and reported; the first of a name counts", () => {
     const { operations, warnings } = prompts([
       null,
       { name: "" },

@@ -13,7 +13,7 @@ export function testCalls(opened: () => Pair): void {
   })
 
   /** What a client hears of the progress of a call. */
-  async function heard(
+  async function progressOf(
     client: "direct" | "through",
     tool: string,
     input: object,
@@ -31,14 +31,14 @@ export function testCalls(opened: () => Pair): void {
     ["progress", { count: 150 }],
     ["slow_progress", { count: 4, ms: 10 }],
   ])("%s comes complete and in order before the result", async (tool, input) => {
-    const direct = await heard("direct", tool, input)
+    const direct = await progressOf("direct", tool, input)
 
     expect(direct).toHaveLength(input.count)
-    expect(await heard("through", tool, input)).toEqual(direct)
+    expect(await progressOf("through", tool, input)).toEqual(direct)
   })
 
   test("progress that goes back is left out, because the protocol forbids it", async () => {
-    const steps = await heard("through", "odd_progress", {})
+    const steps = await progressOf("through", "odd_progress", {})
 
     expect(steps).toMatchObject([{ progress: 2 }, { progress: 3, message: "three" }])
   })

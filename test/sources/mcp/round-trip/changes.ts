@@ -6,7 +6,7 @@ import { waitFor } from "../../../support/wait-for.ts"
 const CHANGED = "notifications/tools/list_changed"
 
 /** How often a client was told that the tools have changed. */
-export function told({ received }: WatchedClient): number {
+export function countChanges({ received }: WatchedClient): number {
   return received.filter(({ method }) => method === CHANGED).length
 }
 
@@ -19,7 +19,7 @@ export function testChanges(opened: () => Pair): void {
   test("of the tools reach the client, who finds them done", async () => {
     const { through } = opened()
     await through.call("echo", { text: "connected" })
-    const before = told(through)
+    const before = countChanges(through)
     const add = {
       name: "later",
       description: "Came later.",
@@ -27,14 +27,14 @@ export function testChanges(opened: () => Pair): void {
     }
 
     await through.call("change", { add })
-    await waitFor(() => expect(told(through)).toBe(before + 1))
+    await waitFor(() => expect(countChanges(through)).toBe(before + 1))
     expect((await through.tools()).find(({ name }) => name === "later")).toEqual(add)
     expect((await through.call("later", { a: 1 })).result).toMatchObject({
       structuredContent: { tool: "later", args: { a: 1 } },
     })
 
     await through.call("change", { remove: "later" })
-    await waitFor(() => expect(told(through)).toBe(before + 2))
+    await waitFor(() => expect(countChanges(through)).toBe(before + 2))
     expect(await namesOf(through)).not.toContain("later")
     expect((await through.call("later")).error).toMatchObject({ code: -32602 })
   })

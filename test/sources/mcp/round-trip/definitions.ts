@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest"
 import { definitionsOf, nameOf } from "../awkward/definitions.ts"
 import { faultsOf } from "../awkward/faults.ts"
 import { waitFor } from "../../../support/wait-for.ts"
-import { told } from "./changes.ts"
+import { countChanges } from "./changes.ts"
 import type { Lane, Pair } from "./lanes.ts"
 import { until } from "./support.ts"
 
@@ -71,7 +71,7 @@ export function testDefinitions(lane: Lane, opened: () => Pair): void {
       return through.has("dressed")
     })
     // Tests after these count what the client hears.
-    await waitFor(() => expect(told(pair.through)).toBe(1))
+    await waitFor(() => expect(countChanges(pair.through)).toBe(1))
   })
 
   test("are the same, schemas byte for byte", () => {

@@ -62,7 +62,7 @@ test.each([
   expect(metaOf(result).content).toMatchObject([block])
 })
 
-test("a file outside is a failure that is told, not thrown", async () => {
+test("a file outside is a failure that is reported, not thrown", async () => {
   const result = await files.call("read_text_file", { path: "/etc/passwd" })
 
   expect(metaOf(result).isError).toBe(true)

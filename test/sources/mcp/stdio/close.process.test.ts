@@ -5,55 +5,55 @@ import { TOO_LONG } from "../../../support/patience.ts"
 
 describe("ChildTransport.close", () => {
   test("lets a polite child go by itself", async () => {
-    const heard = await running(["echo"])
+    const observed = await running(["echo"])
 
-    await heard.transport.close()
+    await observed.transport.close()
 
-    expect(heard.transport.exit).toEqual({ code: 0, signal: null })
-    expect(heard.closes).toBe(1)
-    expect(isRunning(heard.transport.pid ?? 0)).toBe(false)
+    expect(observed.transport.exit).toEqual({ code: 0, signal: null })
+    expect(observed.closes).toBe(1)
+    expect(isRunning(observed.transport.pid ?? 0)).toBe(false)
   })
 
   test("is the same however often it is called", async () => {
-    const heard = await running(["echo"])
+    const observed = await running(["echo"])
 
-    await Promise.all([heard.transport.close(), heard.transport.close()])
-    await heard.transport.close()
+    await Promise.all([observed.transport.close(), observed.transport.close()])
+    await observed.transport.close()
 
-    expect(heard.closes).toBe(1)
+    expect(observed.closes).toBe(1)
   })
 
   test("ends a child that ignores the end of its input by SIGTERM", async () => {
-    const heard = await running(["term"])
+    const observed = await running(["term"])
 
-    await heard.transport.close()
+    await observed.transport.close()
 
-    expect(heard.transport.exit).toEqual({ code: null, signal: "SIGTERM" })
+    expect(observed.transport.exit).toEqual({ code: null, signal: "SIGTERM" })
   })
 
   test("ends a child that ignores everything, in less than five seconds", async () => {
-    const heard = await running(["stubborn"])
+    const observed = await running(["stubborn"])
     const start = performance.now()
 
-    await heard.transport.close()
+    await observed.transport.close()
 
     expect(performance.now() - start).toBeLessThan(TOO_LONG)
-    expect(heard.messages.map(({ method }) => method)).toEqual(["ready", "refused"])
-    expect(heard.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
-    expect(isRunning(heard.transport.pid ?? 0)).toBe(false)
-    expect(heard.closes).toBe(1)
+    expect(observed.messages.map(({ method }) => method)).toEqual(["ready", "refused"])
+    expect(observed.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
+    expect(isRunning(observed.transport.pid ?? 0)).toBe(false)
+    expect(observed.closes).toBe(1)
   })
 
   test.each([
     ["a wrapper and a server that ignore everything", ["wrap", "stubborn"], 2],
     ["a wrapper around a wrapper", ["wrap", "wrap", "stubborn"], 3],
   ])("leaves nothing of %s", async (_, manners, count) => {
-    const heard = await running(manners)
-    for (let more = 1; more < count; more++) await heard.next("ready")
-    const pids = heard.pids()
+    const observed = await running(manners)
+    for (let more = 1; more < count; more++) await observed.next("ready")
+    const pids = observed.pids()
     const start = performance.now()
 
-    await heard.transport.close()
+    await observed.transport.close()
 
     expect(performance.now() - start).toBeLessThan(TOO_LONG)
     expect(pids).toHaveLength(count)
@@ -61,64 +61,64 @@ describe("ChildTransport.close", () => {
   })
 
   test("leaves nothing of `sh -c` with something in the background", async () => {
-    const heard = child([], {
+    const observed = child([], {
       command: "/bin/sh",
       args: [
         "-c",
         `sleep 1000 & echo '{"jsonrpc":"2.0","method":"ready","params":{"pid":'$!'}}'; cat`,
       ],
     })
-    await heard.transport.start()
-    await heard.next("ready")
-    const pids = heard.pids()
+    await observed.transport.start()
+    await observed.next("ready")
+    const pids = observed.pids()
     expect(pids.filter(isRunning)).toHaveLength(1)
 
-    await heard.transport.close()
+    await observed.transport.close()
 
     expect(pids.filter(isRunning)).toEqual([])
-    expect(heard.transport.exit).toEqual({ code: 0, signal: null })
+    expect(observed.transport.exit).toEqual({ code: 0, signal: null })
   })
 
   test("comes of itself when a wrapper ends and leaves its server behind", async () => {
-    const heard = child(["leave", "stubborn"])
-    await heard.transport.start()
-    await heard.closed
-    await heard.transport.close()
+    const observed = child(["leave", "stubborn"])
+    await observed.transport.start()
+    await observed.closed
+    await observed.transport.close()
 
-    expect(heard.transport.exit).toEqual({ code: 0, signal: null })
-    expect(heard.closes).toBe(1)
-    await allGone(heard.pids())
+    expect(observed.transport.exit).toEqual({ code: 0, signal: null })
+    expect(observed.closes).toBe(1)
+    await allGone(observed.pids())
   })
 
   test("does not wait for a process that left the group with the pipes in its hands", async () => {
-    const heard = await running(["escape", "deaf"])
+    const observed = await running(["escape", "deaf"])
     const start = performance.now()
 
-    await heard.closed
-    await heard.transport.close()
+    await observed.closed
+    await observed.transport.close()
 
     expect(performance.now() - start).toBeLessThan(TOO_LONG)
-    expect(heard.closes).toBe(1)
+    expect(observed.closes).toBe(1)
   })
 
   test("ends a stopped child", async () => {
-    const heard = await running(["echo"])
-    process.kill(heard.transport.pid ?? 0, "SIGSTOP")
+    const observed = await running(["echo"])
+    process.kill(observed.transport.pid ?? 0, "SIGSTOP")
 
-    await heard.transport.close()
+    await observed.transport.close()
 
-    expect(isRunning(heard.transport.pid ?? 0)).toBe(false)
+    expect(isRunning(observed.transport.pid ?? 0)).toBe(false)
   })
 
   test("survives a listener that throws", async () => {
-    const heard = await running(["echo"])
-    heard.transport.onclose = () => {
+    const observed = await running(["echo"])
+    observed.transport.onclose = () => {
       throw new Error("mine")
     }
 
-    await heard.transport.close()
+    await observed.transport.close()
 
-    expect(heard.errors.map(({ message }) => message)).toEqual(["mine"])
+    expect(observed.errors.map(({ message }) => message)).toEqual(["mine"])
   })
 
   test("of the last child leaves no watchdog and no listener", async () => {

@@ -94,7 +94,7 @@ describe("children of a host", () => {
   })
 
   test("are watched again when the watchdog was ended", async () => {
-    const heard = await running(["echo"])
+    const observed = await running(["echo"])
     const [lost = 0] = watchdogsOf(process.pid)
     process.kill(lost, "SIGKILL")
 
@@ -105,7 +105,7 @@ describe("children of a host", () => {
     })
 
     const watchdogs = watchdogsOf(process.pid)
-    await heard.transport.close()
+    await observed.transport.close()
     await allGone(watchdogs)
   })
 })

@@ -13,8 +13,8 @@ interface Notice {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** A transport, and what was heard of it. */
-export interface Heard {
+/** A transport, and what was observed of it. */
+export interface ObservedChild {
   readonly transport: ChildTransport
   readonly messages: Notice[]
   readonly errors: Error[]
@@ -27,12 +27,12 @@ export interface Heard {
   pids(): number[]
 }
 
-const open = new Set<Heard>()
+const open = new Set<ObservedChild>()
 const strays = new Set<number>()
 
 afterEach(async () => {
   await Promise.all([...open].map(({ transport }) => transport.close()))
-  for (const heard of open) for (const pid of heard.pids()) strays.add(pid)
+  for (const observed of open) for (const pid of observed.pids()) strays.add(pid)
   open.clear()
   for (const pid of strays) if (isRunning(pid)) process.kill(pid, "SIGKILL")
   strays.clear()
@@ -44,7 +44,10 @@ export function atLastKill(pid: number): void {
 }
 
 /** A child of `child.mjs` that is not started yet. */
-export function child(args: readonly string[], parts: Partial<ChildParameters> = {}): Heard {
+export function child(
+  args: readonly string[],
+  parts: Partial<ChildParameters> = {},
+): ObservedChild {
   const transport = new ChildTransport({
     command: process.execPath,
     args: [childScript, ...args],
@@ -56,7 +59,7 @@ export function child(args: readonly string[], parts: Partial<ChildParameters> =
   let isClosed = (): void => {}
   const waiting: { method: string; resolve: (params: Notice["params"]) => void }[] = []
   const unread: Notice[] = []
-  const heard: Heard = {
+  const observed: ObservedChild = {
     transport,
     messages: [],
     errors: [],
@@ -71,38 +74,38 @@ export function child(args: readonly string[], parts: Partial<ChildParameters> =
       return new Promise((resolve) => waiting.push({ method, resolve }))
     },
     pids: () =>
-      heard.messages
+      observed.messages
         .filter(({ method }) => method === "ready")
         .map(({ params }) => Number(params["pid"])),
   }
   transport.onmessage = (message) => {
     const notice = message as Notice
-    heard.messages.push(notice)
+    observed.messages.push(notice)
     const at = waiting.findIndex(({ method }) => method === notice.method)
     const [waiter] = at === -1 ? [] : waiting.splice(at, 1)
     if (waiter === undefined) unread.push(notice)
     else waiter.resolve(notice.params)
   }
   transport.onerror = (error) => {
-    heard.errors.push(error)
+    observed.errors.push(error)
   }
   transport.onclose = () => {
-    heard.closes++
+    observed.closes++
     isClosed()
   }
-  open.add(heard)
-  return heard
+  open.add(observed)
+  return observed
 }
 
 /** A child of `child.mjs` that runs and has said so. */
 export async function running(
   args: readonly string[],
   parts: Partial<ChildParameters> = {},
-): Promise<Heard> {
-  const heard = child(args, parts)
-  await heard.transport.start()
-  await heard.next("ready")
-  return heard
+): Promise<ObservedChild> {
+  const observed = child(args, parts)
+  await observed.transport.start()
+  await observed.next("ready")
+  return observed
 }
 
 /** Whether a process exists and is more than an entry that nobody has collected. */

@@ -17,9 +17,9 @@ const text = (method: string, params: unknown = {}): string =>
 /** A child that says these pieces, then "end". */
 async function saying(pieces: readonly string[], warn = vi.fn()) {
   const logger = { ...silentLogger, warn }
-  const heard = await running(["wild", JSON.stringify([...pieces, text("end")])], { logger })
-  await heard.next("end")
-  return { heard, said: heard.messages.slice(1, -1), warn }
+  const observed = await running(["wild", JSON.stringify([...pieces, text("end")])], { logger })
+  await observed.next("end")
+  return { observed, said: observed.messages.slice(1, -1), warn }
 }
 
 describe("messages of a child", () => {
@@ -50,7 +50,7 @@ describe("messages of a child", () => {
   })
 
   test("are found between noise, blank lines and lines that end with CRLF", async () => {
-    const { heard, said, warn } = await saying([
+    const { observed, said, warn } = await saying([
       "Server starting...\n\n   \n",
       `${text("one").trim()}\r\n`,
       `{"level":30,"msg":"structured log"}\n{broken\n[1,2]\nnull\n42\n"text"\n[]\n`,
@@ -59,7 +59,7 @@ describe("messages of a child", () => {
     ])
 
     expect(said.map(({ method }) => method)).toEqual(["one", "two", "three"])
-    expect(heard.transport.droppedLines).toBe(8)
+    expect(observed.transport.droppedLines).toBe(8)
     expect(warn).toHaveBeenCalledTimes(1)
     expect(warn.mock.calls[0]?.[0]).toContain('MCP server "test" writes lines to stdout')
     expect(JSON.stringify(warn.mock.calls)).not.toContain("structured log")
@@ -77,56 +77,56 @@ describe("messages of a child", () => {
     expect(said.map(({ method }) => method)).toEqual(["ü😀"])
   })
 
-  test("are heard to the last when the child ends", async () => {
-    const heard = child(["crash"])
-    await heard.transport.start()
-    await heard.closed
+  test("messages are received to the last when the child ends", async () => {
+    const observed = child(["crash"])
+    await observed.transport.start()
+    await observed.closed
 
-    expect(heard.messages.map(({ method }) => method)).toEqual(["ready", "last words"])
-    expect(heard.transport.exit).toEqual({ code: 3, signal: null })
-    expect(heard.transport.stderrTail()).toBe("no database at db.example\n")
-    expect(heard.transport.failure).toBeUndefined()
+    expect(observed.messages.map(({ method }) => method)).toEqual(["ready", "last words"])
+    expect(observed.transport.exit).toEqual({ code: 3, signal: null })
+    expect(observed.transport.stderrTail()).toBe("no database at db.example\n")
+    expect(observed.transport.failure).toBeUndefined()
   })
 
-  test("are heard to the last when the host was busy while the child ended", async () => {
-    const heard = child(["crash"])
-    const { onmessage } = heard.transport
-    heard.transport.onmessage = (message) => {
+  test("messages are received to the last when the host was busy while the child ended", async () => {
+    const observed = child(["crash"])
+    const { onmessage } = observed.transport
+    observed.transport.onmessage = (message) => {
       onmessage?.(message)
-      if (heard.messages.length > 1) return
+      if (observed.messages.length > 1) return
       const end = performance.now() + 400
       while (performance.now() < end);
     }
-    await heard.transport.start()
-    await heard.closed
+    await observed.transport.start()
+    await observed.closed
 
-    expect(heard.messages.map(({ method }) => method)).toEqual(["ready", "last words"])
+    expect(observed.messages.map(({ method }) => method)).toEqual(["ready", "last words"])
   })
 
   test("survive a listener that throws", async () => {
-    const heard = await running(["echo"])
-    const { onmessage } = heard.transport
-    heard.transport.onmessage = (message) => {
+    const observed = await running(["echo"])
+    const { onmessage } = observed.transport
+    observed.transport.onmessage = (message) => {
       onmessage?.(message)
       throw new Error("mine")
     }
 
-    await heard.transport.send({ n: 1 })
-    await heard.next("echo")
-    await heard.transport.send({ n: 2 })
-    await heard.next("echo")
+    await observed.transport.send({ n: 1 })
+    await observed.next("echo")
+    await observed.transport.send({ n: 2 })
+    await observed.next("echo")
 
-    expect(heard.errors.map(({ message }) => message)).toEqual(["mine", "mine"])
+    expect(observed.errors.map(({ message }) => message)).toEqual(["mine", "mine"])
   })
 })
 
 describe("limits", () => {
   test("a message that does not end ends the child, and says which limit it was", async () => {
-    const heard = child(["flood"], { maxMessageBytes: 2_000_000 })
-    await heard.transport.start()
-    await heard.closed
+    const observed = child(["flood"], { maxMessageBytes: 2_000_000 })
+    await observed.transport.start()
+    await observed.closed
 
-    const { failure } = heard.transport
+    const { failure } = observed.transport
     expect(failure).toMatchObject({
       code: "PAYLOAD_TOO_LARGE",
       retryable: false,
@@ -134,21 +134,21 @@ describe("limits", () => {
       message:
         'MCP server "test" sent a message of more than 2000000 bytes and was ended. Raise "maxMessageBytes" if such messages are expected.',
     })
-    expect(heard.errors).toEqual([failure])
-    expect(heard.closes).toBe(1)
+    expect(observed.errors).toEqual([failure])
+    expect(observed.closes).toBe(1)
     // It is killed, unless it is faster in failing to write to a pipe that nobody reads.
     expect([
       { code: null, signal: "SIGKILL" },
       { code: 1, signal: null },
-    ]).toContainEqual(heard.transport.exit)
+    ]).toContainEqual(observed.transport.exit)
   })
 
   test("a message of just the limit passes", async () => {
     const line = text("big", { pad: "x".repeat(5000) })
-    const heard = child(["wild", JSON.stringify(line)], { maxMessageBytes: line.length - 1 })
-    await heard.transport.start()
+    const observed = child(["wild", JSON.stringify(line)], { maxMessageBytes: line.length - 1 })
+    await observed.transport.start()
 
-    expect(await heard.next("big")).toEqual({ pad: "x".repeat(5000) })
+    expect(await observed.next("big")).toEqual({ pad: "x".repeat(5000) })
   })
 
   test("a flood on standard error is cut to its end, and does not stop the child", async () => {
@@ -189,41 +189,41 @@ describe("limits", () => {
 
 describe("a child that goes away", () => {
   test("by a signal is reported with that signal, once", async () => {
-    const heard = await running(["deaf"])
+    const observed = await running(["deaf"])
 
-    process.kill(heard.transport.pid ?? 0, "SIGSEGV")
-    await heard.closed
-    await heard.transport.close()
+    process.kill(observed.transport.pid ?? 0, "SIGSEGV")
+    await observed.closed
+    await observed.transport.close()
 
-    expect(heard.transport.exit).toEqual({ code: null, signal: "SIGSEGV" })
-    expect(heard.closes).toBe(1)
-    const error = await rejection(heard.transport.send({}))
+    expect(observed.transport.exit).toEqual({ code: null, signal: "SIGSEGV" })
+    expect(observed.closes).toBe(1)
+    const error = await rejection(observed.transport.send({}))
     expect(isCallError(error, "UNAVAILABLE")).toBe(true)
     expect(String(error)).toContain('MCP server "test" cannot be reached: it has ended (SIGSEGV).')
   })
 
   test("from its input only is an error for who sends, and for nobody else", async () => {
-    const heard = child([], {
+    const observed = child([], {
       command: "/bin/sh",
       args: ["-c", `exec 0<&-; echo '{"jsonrpc":"2.0","method":"deaf"}'; exec sleep 100`],
     })
-    await heard.transport.start()
-    await heard.next("deaf")
+    await observed.transport.start()
+    await observed.next("deaf")
 
-    expect(await rejection(heard.transport.send({ pad: "x".repeat(500_000) }))).toMatchObject({
+    expect(await rejection(observed.transport.send({ pad: "x".repeat(500_000) }))).toMatchObject({
       code: "UNAVAILABLE",
       mayHaveExecuted: false,
     })
-    expect(heard.errors).toEqual([])
+    expect(observed.errors).toEqual([])
   })
 
   test("from its output only is ended, with a reason", async () => {
-    const heard = await running(["mute"])
-    await heard.closed
+    const observed = await running(["mute"])
+    await observed.closed
 
-    expect(heard.transport.failure).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: true })
-    expect(heard.transport.failure?.message).toContain("closed its stdout")
-    expect(heard.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
+    expect(observed.transport.failure).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: true })
+    expect(observed.transport.failure?.message).toContain("closed its stdout")
+    expect(observed.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
   })
 })
 
@@ -240,10 +240,10 @@ describe("starting", () => {
       "",
       "-e",
     ]
-    const heard = child(["echo", ...nasty])
-    await heard.transport.start()
+    const observed = child(["echo", ...nasty])
+    await observed.transport.start()
 
-    expect((await heard.next("ready"))["args"]).toEqual(nasty)
+    expect((await observed.next("ready"))["args"]).toEqual(nasty)
     expect(existsSync(canary)).toBe(false)
   })
 
@@ -261,10 +261,10 @@ describe("starting", () => {
 
   test("the child has the environment and the folder that it was given, and nothing else", async () => {
     vi.stubEnv("SECRET_OF_THE_HOST", "hunter2")
-    const heard = child(["echo"], { env: { PATH: "/bin", OWN: "mine" }, cwd: folder })
-    await heard.transport.start()
+    const observed = child(["echo"], { env: { PATH: "/bin", OWN: "mine" }, cwd: folder })
+    await observed.transport.start()
 
-    const { env, cwd } = await heard.next("ready")
+    const { env, cwd } = await observed.next("ready")
     vi.unstubAllEnvs()
     expect(env).toEqual({ PATH: "/bin", OWN: "mine" })
     expect(cwd).toBe(folder)
@@ -280,8 +280,8 @@ describe("starting", () => {
     ],
     ["a folder that is a file", { cwd: import.meta.filename }, /"cwd" is not an accessible folder/],
     ["too much of everything", { args: ["x".repeat(5_000_000)] }, /E2BIG.*smaller/],
-  ])("%s is told with what to do", async (_, parts, words) => {
-    const { transport, ...heard } = child(["echo"], parts)
+  ])("%s is reported with what to do", async (_, parts, words) => {
+    const { transport, ...observed } = child(["echo"], parts)
 
     const error = await rejection(transport.start())
 
@@ -289,7 +289,7 @@ describe("starting", () => {
     expect(String(error)).toMatch(words)
     expect(transport.pid).toBeUndefined()
     await transport.close()
-    expect(heard.errors).toEqual([])
+    expect(observed.errors).toEqual([])
   })
 
   test("happens once", async () => {

@@ -14,7 +14,7 @@ test("a server without a name is called one", async () => {
   )
 })
 
-test("a child that has ended is told by its exit code, and by its signal", async () => {
+test("a child that has ended is reported by its exit code, and by its signal", async () => {
   for (const [code, words] of [
     ["process.exit(3)", "it has ended (exit code 3)."],
     ["process.kill(process.pid, 'SIGTERM'); setTimeout(() => {}, 9999)", "it has ended (SIGTERM)."],
@@ -27,19 +27,19 @@ test("a child that has ended is told by its exit code, and by its signal", async
 })
 
 test("what a listener throws is reported, whatever it is, and the child lives on", async () => {
-  const heard = program(`${HELLO}; setTimeout(() => {}, 9999)`)
+  const observed = program(`${HELLO}; setTimeout(() => {}, 9999)`)
   const seen = new Promise<Error>((resolve) => {
-    heard.transport.onerror = (error) => {
+    observed.transport.onerror = (error) => {
       resolve(error)
       throw new Error("and that is too much")
     }
   })
-  heard.transport.onmessage = () => {
+  observed.transport.onmessage = () => {
     // oxlint-disable-next-line typescript/only-throw-error -- listeners are the user's
     throw "a text"
   }
-  await heard.transport.start()
+  await observed.transport.start()
 
   expect(await seen).toMatchObject({ name: "Error", message: "a text" })
-  expect(heard.transport.exit).toBeUndefined()
+  expect(observed.transport.exit).toBeUndefined()
 })

@@ -170,7 +170,7 @@ describe("JSON", () => {
     expect(asciiJson("ü\u{1f600}")).toBe(`"\\u00fc\\ud83d\\ude00"`)
   })
 
-  test("is told where bytes are", () => {
+  test("names the places of bytes", () => {
     const bytes = new Uint8Array(1)
 
     expect(checkJson({ a: [1, bytes] }).bytesAt).toBe("/a/1")

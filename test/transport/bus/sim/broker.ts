@@ -58,20 +58,22 @@ export class SimBroker {
   }
 
   /** Takes a message, and reports to its sender when nobody listens. */
-  publish(source: SimBus, address: Address, text: string, mark: string | undefined): void {
+  publish(source: SimBus, address: Address, text: string, correlationId: string | undefined): void {
     const targets = this.#listeners(address)
     if (targets.length === 0) this.#missed(text)
-    if (targets.length === 0 && mark !== undefined) {
-      this.#carry("broker", source, "unheard", (bus) => bus.heardNothing(mark))
+    if (targets.length === 0 && correlationId !== undefined) {
+      this.#carry("broker", source, "unheard", (bus) => bus.noResponders(correlationId))
     }
-    for (const target of targets) this.#toOne(source, target, address, text, mark)
+    for (const target of targets) this.#toOne(source, target, address, text, correlationId)
   }
 
   /** A message to one who listens, as it is or as a saboteur wants it. */
-  #toOne(source: SimBus, target: SimBus, to: Address, text: string, mark = ""): void {
+  #toOne(source: SimBus, target: SimBus, to: Address, text: string, correlationId = ""): void {
     const { sabotage } = this.lab
     const give = (what: string): void =>
-      this.#carry(source.address, target, what, (bus) => bus.receive(source, to, what, mark))
+      this.#carry(source.address, target, what, (bus) =>
+        bus.receive(source, to, what, correlationId),
+      )
     if (sabotage.alter === undefined) {
       give(text)
       return

@@ -64,25 +64,25 @@ export class SimBus implements Bus {
     this.seekBroker()
   }
 
-  toAny(operationId: string, text: string, mark: string): void {
+  toAny(operationId: string, text: string, correlationId: string): void {
     if (!this.hasQueues) this.#fault("toAny on a bus without queues")
-    this.#send({ to: "any", operationId }, text, mark)
+    this.#send({ to: "any", operationId }, text, correlationId)
   }
 
-  toWorker(worker: string, operationId: string, text: string, mark: string): void {
-    this.#send({ to: "worker", worker, operationId }, text, mark)
+  toWorker(worker: string, operationId: string, text: string, correlationId: string): void {
+    this.#send({ to: "worker", worker, operationId }, text, correlationId)
   }
 
-  control(worker: string, text: string, mark: string): void {
-    this.#send({ to: "worker", worker, operationId: undefined }, text, mark)
+  control(worker: string, text: string, correlationId: string): void {
+    this.#send({ to: "worker", worker, operationId: undefined }, text, correlationId)
   }
 
-  toAll(operationId: string, text: string, mark: string): void {
-    this.#send({ to: "all", operationId }, text, mark)
+  toAll(operationId: string, text: string, correlationId: string): void {
+    this.#send({ to: "all", operationId }, text, correlationId)
   }
 
-  ask(text: string, mark: string): void {
-    this.#send({ to: "all", operationId: undefined }, text, mark)
+  ask(text: string, correlationId: string): void {
+    this.#send({ to: "all", operationId: undefined }, text, correlationId)
   }
 
   answer(reply: string, text: string): void {
@@ -117,7 +117,7 @@ export class SimBus implements Bus {
     return Promise.resolve()
   }
 
-  receive(source: SimBus, address: Address, text: string, mark: string): void {
+  receive(source: SimBus, address: Address, text: string, correlationId: string): void {
     if (this.#isClosed) return
     this.#notify((receiver) => {
       if (address.to === "caller" || address.to === "everyone") {
@@ -125,14 +125,14 @@ export class SimBus implements Bus {
         return
       }
       const user = source.#user
-      const reply = `inbox.${user}.${source.address}.${mark}`
+      const reply = `inbox.${user}.${source.address}.${correlationId}`
       const { operationId } = address
       receiver.fromCaller(text, { user, address: source.address, reply, operationId })
     })
   }
 
-  heardNothing(mark: string): void {
-    if (!this.#isClosed) this.#notify((receiver) => receiver.noResponders(mark))
+  noResponders(correlationId: string): void {
+    if (!this.#isClosed) this.#notify((receiver) => receiver.noResponders(correlationId))
   }
 
   /** The connection is gone; the process finds out a little later. */
@@ -221,7 +221,7 @@ export class SimBus implements Bus {
     this.known = this.#serves === undefined ? undefined : new Set(this.#serves)
   }
 
-  #send(address: Address, text: string, mark?: string): void {
+  #send(address: Address, text: string, correlationId?: string): void {
     const bytes = Buffer.byteLength(text)
     if (bytes > this.maxPayload) {
       const why = `A message of ${bytes} bytes is larger than the ${this.maxPayload} that the broker takes.`
@@ -229,7 +229,7 @@ export class SimBus implements Bus {
     }
     if (this.#isClosed) throw unavailable()
     if (this.clock.isDead) return
-    const publish = (): void => this.#broker.publish(this, address, text, mark)
+    const publish = (): void => this.#broker.publish(this, address, text, correlationId)
     if (this.isConnected) {
       // Broken, and nobody has noticed: it is gone.
       if (this.isHeardOf && !this.isMute) publish()

@@ -31,7 +31,7 @@ export function testHostile(lab: () => Lab): void {
         ...{ to: stage.lab.at.ask("bob"), reply: `_INBOX_bob.${from}.x` },
         text: frameText(from, []),
       })
-      const { heard, isPermitted } = await bob.listen(inbox)
+      const { received, isPermitted } = await bob.listen(inbox)
       expect(isPermitted).toBe(true)
       const meddling: CallerMessage[] = [
         { type: "go", id, key, left: 1 },
@@ -49,12 +49,12 @@ export function testHostile(lab: () => Lab): void {
       expect(await bob.publish(stage.lab.at.worker("bob", address, "task.slow"), same, inbox)).toBe(
         true,
       )
-      await until(() => heard.some(({ text }) => text.includes("VALIDATION_ERROR")))
+      await until(() => received.some(({ text }) => text.includes("VALIDATION_ERROR")))
       attacked.release()
 
       await expect(slow).resolves.toMatchObject({ data: "the real one" })
       await settled()
-      expect(heard.map(({ text }) => text).join("\n")).not.toContain("the real one")
+      expect(received.map(({ text }) => text).join("\n")).not.toContain("the real one")
       expect(stage.runs).toEqual(["task.slow"])
     })
 
@@ -83,7 +83,7 @@ export function testHostile(lab: () => Lab): void {
   })
 
   describe("a caller that answers the questions to another", () => {
-    test("is not heard, under its own address or that of the other", async () => {
+    test("is not received, under its own address or that of the other", async () => {
       await using stage = await Stage.set(lab())
       const said = await stage.observe()
       let answer: ((response: InputResponse) => void) | undefined

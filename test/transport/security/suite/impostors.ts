@@ -69,11 +69,11 @@ export function testImpostors(lab: () => Lab): void {
         await until(() => attacked.waiting() === 1)
         const [request] = requestsFor("task.slow", said)
         if (request === undefined) throw new Error("Nothing was overheard.")
-        const { heard, requestId } = request
+        const { received, requestId } = request
 
         const raw = await stage.raw(account)
         const forged = answerText(address, requestId, "the forged one")
-        expect(await raw.publish(stage.lab.at.replyTo(heard), forged)).toBe(false)
+        expect(await raw.publish(stage.lab.at.replyTo(received), forged)).toBe(false)
         const news = `{"from":"${address}","messages":[{"type":"bye"}]}`
         expect(await raw.publish(stage.lab.at.news, news)).toBe(false)
         attacked.release()
@@ -100,7 +100,7 @@ export function testImpostors(lab: () => Lab): void {
       expect(permitted).toEqual([])
       await stage.alice.call("task.whoami", { canary: 1 })
       for await (const _ of stage.alice.subscribe("task.count", { to: 3 })) await settled()
-      expect(listening.flatMap(({ heard }) => heard)).toEqual([])
+      expect(listening.flatMap(({ received }) => received)).toEqual([])
     })
   })
 
@@ -112,7 +112,7 @@ export function testImpostors(lab: () => Lab): void {
         expect({ to, ...(await raw.listen(to, options)) }).toEqual({
           to,
           isPermitted: false,
-          heard: [],
+          received: [],
         })
       }
       let stolen = 0
