@@ -63,3 +63,8 @@ export function nameOfPath(path: string): string {
 export function toNamespace(text: string): string {
   return suggestedNamespace(text.toLowerCase())
 }
+
+/** The text of a value that may be invalid: objects other than addresses have none. */
+export function textOf(value: unknown): string {
+  return typeof value === "object" && !(value instanceof URL) ? "" : String(value)
+}

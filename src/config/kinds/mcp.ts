@@ -20,7 +20,8 @@ import {
   text,
   unknownKindMessage,
 } from "../field-checks.ts"
-import { address, isAddress, nameOfAddress, nameOfPath, placeOf, toNamespace } from "../names.ts"
+import { address, isAddress, nameOfAddress, nameOfPath, placeOf, textOf } from "../names.ts"
+import { toNamespace } from "../names.ts"
 import { headers } from "../secret-shapes.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
@@ -213,7 +214,7 @@ function entryOf(server: MCPSource["mcp"]): {
     return { command: splitCommandLine(server) ?? [] }
   }
   const { command = [], args = [], url } = server
-  return { command: [command, args].flat(2).map(String), url: url && String(url) }
+  return { command: [command, args].flat(2).map(textOf), url: url && textOf(url) }
 }
 
 /** Programs that run other programs. */

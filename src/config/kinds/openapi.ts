@@ -1,6 +1,6 @@
 import { OPENAPI_URL_OPTIONS, type OpenAPIUrlConfig } from "../../sources/openapi/options.ts"
 import { describe, field, listOf, recordOf, text } from "../field-checks.ts"
-import { address, isAddress, nameOfAddress, placeOf } from "../names.ts"
+import { address, isAddress, nameOfAddress, placeOf, textOf } from "../names.ts"
 import { credential, headers } from "../secret-shapes.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
@@ -65,7 +65,7 @@ export const openapi: SourceDescription<OpenAPISource> = {
     }),
   },
   hints: { spec: `Write "openapi".`, swagger: `Write "openapi".`, document: `Write "openapi".` },
-  nameOf: (source) => nameOfAddress(String(source.openapi)),
+  nameOf: (source) => nameOfAddress(textOf(source.openapi)),
   originOf: (source) => placeOf(source.openapi),
   isPath: (place) => !isAddress(place),
   namespaces: "source",

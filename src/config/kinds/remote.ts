@@ -3,7 +3,7 @@
 import type { CallHeaders } from "../../core/call-headers.ts"
 import type { Secret } from "../../sources/openapi/config.ts"
 import { field, fields, isGiven, listOf, type Shape, text } from "../field-checks.ts"
-import { address, nameOfAddress, placeOf } from "../names.ts"
+import { address, nameOfAddress, placeOf, textOf } from "../names.ts"
 import { headers } from "../secret-shapes.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
@@ -146,7 +146,7 @@ export const remote: SourceDescription<RemoteSource> = {
     redis: `Write "remote": "redis://…".`,
   },
   // A cluster is named after its first server.
-  nameOf: (source) => nameOfAddress(String(source.remote).split(",", 1)[0] ?? ""),
+  nameOf: (source) => nameOfAddress(textOf(source.remote).split(",", 1)[0] ?? ""),
   originOf: (source) => source.remote.split(",").map(placeOf).join(","),
   namespaces: "nested",
 }

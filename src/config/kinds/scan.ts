@@ -1,5 +1,5 @@
 import { field } from "../field-checks.ts"
-import { nameOfPath } from "../names.ts"
+import { nameOfPath, textOf } from "../names.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
 /** A folder of TypeScript or JavaScript modules. */
@@ -13,7 +13,7 @@ export const scan: SourceDescription<ScanSource> = {
   example: "tools",
   fields: { scan: field({ required: "text" }, "A folder of modules, relative to the config.") },
   hints: { dir: `Write "scan".`, folder: `Write "scan".`, directory: `Write "scan".` },
-  nameOf: (source) => nameOfPath(String(source.scan)),
+  nameOf: (source) => nameOfPath(textOf(source.scan)),
   originOf: (source) => source.scan,
   isPath: () => true,
   namespaces: "own",
