@@ -314,7 +314,7 @@ describe("GET /hub/operations", () => {
       name: "one",
       version: "1.0.0",
       type: "query",
-      description: `${"a".repeat(298)}😀${"b".repeat(10_000)}`,
+      description: `${"a".repeat(299)}😀${"b".repeat(10_000)}`,
       inputSchema: {},
       outputSchema: {},
       accessControl: { requiredScopes: [] },
@@ -327,7 +327,7 @@ describe("GET /hub/operations", () => {
       operations: ConsoleSummary[]
     }
     expect(title).toBe("Mine")
-    expect(operations[0]?.description).toBe(`${"a".repeat(298)}…`)
+    expect(operations[0]?.description).toBe(`${"a".repeat(299)}…`)
     expect(operations[0]).not.toHaveProperty("source")
     expect(operations[0]).not.toHaveProperty("isProtected")
   })
