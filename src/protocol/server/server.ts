@@ -78,9 +78,10 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   constructor(
     endpoint: Endpoint,
     registry: AnyRegistry,
-    { resolveIdentity, accountOf, maxQueued = 1000, ...limits }: ServerOptions,
+    options: ServerOptions,
     failures: Failures,
   ) {
+    const { resolveIdentity, accountOf, maxQueued = 1000, ...limits } = options
     this.endpoint = endpoint
     this.serving = servingOf(endpoint)
     this.failures = failures
