@@ -138,3 +138,8 @@ export function idOf({ namespace, name }: Pick<OperationSpec, "namespace" | "nam
 export function isSameImport(a: AnyOperation, b: AnyOperation): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
+
+/** Whether an operation is imported: its server fills in defaults, no input means an empty one, and results are foreign. */
+export function isImportedSpec({ _meta = {} }: Pick<OperationSpec, "_meta">): boolean {
+  return Object.hasOwn(_meta, "openapi") || Object.hasOwn(_meta, "mcp")
+}

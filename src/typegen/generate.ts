@@ -1,5 +1,6 @@
 // Declarations for operations: what `operations types` writes.
 
+import { isImportedSpec } from "../core/define.ts"
 import type { OperationSpec } from "../core/types.ts"
 import { union } from "./combine.ts"
 import { type CommentParts, printComment } from "./comments.ts"
@@ -98,7 +99,7 @@ function printNamespace(
       return { kind: "named", type }
     })
     const output = convert(spec.outputSchema, "Output", "output")
-    const input = convert(spec.inputSchema, "Input", isImported(spec) ? "given" : "filled")
+    const input = convert(spec.inputSchema, "Input", isImportedSpec(spec) ? "given" : "filled")
     const members: TypeNode = { kind: "union", members: errors }
     return { spec, input, output, errors: errors.length === 0 ? NEVER : members }
   })
@@ -112,18 +113,13 @@ function printNamespace(
     return `${comment}  type ${declared.name} =${body}\n`
   })
   const printed = operations.map(({ spec, input, output, errors }) => {
-    const given = omittable(normalize(input), isImported(spec))
+    const given = omittable(normalize(input), isImportedSpec(spec))
     return printOperation(spec, [given, normalize(output), errors], outside)
   })
   return {
     types: types.length === 0 ? "" : `export declare namespace ${name} {\n${types.join("\n")}}\n`,
     operations: printed.join(""),
   }
-}
-
-/** Whether an operation is imported: its server fills in defaults, and no input means an empty one. */
-function isImported({ _meta: meta }: OperationSpec): boolean {
-  return meta !== undefined && (Object.hasOwn(meta, "openapi") || Object.hasOwn(meta, "mcp"))
 }
 
 function omittable(input: TypeNode, isOmittable: boolean): TypeNode {

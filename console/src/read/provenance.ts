@@ -10,7 +10,8 @@ export interface Origin {
   readonly isWarning?: boolean | undefined
 }
 
-const KINDS: Readonly<Record<SourceStatus["kind"], string>> = {
+/** Words for kinds of sources; others are shown by their names. */
+const KINDS: Readonly<Partial<Record<string, string>>> = {
   scan: "Source files",
   openapi: "OpenAPI document",
   mcp: "MCP server",
@@ -43,7 +44,7 @@ function sourceLines(source: SourceStatus | undefined): readonly Origin[] {
   if (source === undefined) return []
   return [
     { label: "Source", value: source.name },
-    { label: KINDS[source.kind], value: source.origin },
+    { label: KINDS[source.kind] ?? source.kind, value: source.origin },
   ]
 }
 

@@ -1,3 +1,4 @@
+import { isImportedSpec } from "../../core/define.ts"
 import { withoutHiddenText } from "../../mcp/hidden-text.ts"
 import type { JsonObject, MCPEra } from "../../mcp/model.ts"
 import type { JsonSchema } from "../../schema/json.ts"
@@ -27,7 +28,7 @@ export async function describeTypes(tool: OperationTool, era: MCPEra): Promise<J
       schema,
     })),
     // Imported operations leave defaults to their server.
-    fillsDefaults: spec._meta?.["openapi"] === undefined && spec._meta?.["mcp"] === undefined,
+    fillsDefaults: !isImportedSpec(spec),
   })
   const words = plainText(tool.description)
   return {

@@ -4,6 +4,7 @@ import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import { deprecationText } from "../../core/deprecation.ts"
+import { isImportedSpec } from "../../core/define.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { requirementToSee } from "../expose.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
@@ -231,12 +232,6 @@ export function annotationsOf(spec: OperationSpec): MCPToolAnnotations {
       ? !readOnlyHint && { destructiveHint: true }
       : { destructiveHint: destructive }),
     ...(idempotent !== undefined && { idempotentHint: idempotent }),
-    openWorldHint: openWorld ?? isRemote(spec),
+    openWorldHint: openWorld ?? isImportedSpec(spec),
   }
-}
-
-/** Whether results come from outside this process. */
-function isRemote(spec: OperationSpec): boolean {
-  const { _meta } = spec
-  return _meta !== undefined && (_meta["mcp"] !== undefined || _meta["openapi"] !== undefined)
 }
