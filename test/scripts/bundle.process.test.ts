@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { build } from "esbuild"
+import { dirname, join, relative } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { bundleEntries } from "../../tools/scripts/lib/bundle.ts"
+import { bundlePackage, type BundleTargets } from "../../tools/scripts/lib/bundle.ts"
 
 let root: string
 
@@ -20,153 +19,153 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-test("joins entries and what they share, keeps the declarations they need, and brings licences along", async () => {
+const NONE: BundleTargets = {
+  ...{ entries: [], nodeOnly: [], programs: [], standalone: [], vendored: [] },
+  ...{ small: {}, subjects: {} },
+}
+
+/** The files below a folder of `dist`, without those of chunks. */
+async function filesIn(folder: string): Promise<string[]> {
+  const files = await readdir(join(root, "dist", folder), { recursive: true, withFileTypes: true })
+  return files
+    .filter((file) => file.isFile() && !file.parentPath.endsWith("chunks"))
+    .map((file) => relative(join(root, "dist", folder), join(file.parentPath, file.name)))
+    .toSorted()
+}
+
+/** The texts of the bundle's files that contain a text. */
+async function holding(text: string): Promise<string[]> {
+  const names = await readdir(join(root, "dist/bundle"), { recursive: true })
+  const texts = names
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => readFile(join(root, "dist/bundle", name), "utf8"))
+  return (await Promise.all(texts)).filter((one) => one.includes(text))
+}
+
+test("bundlePackage makes a bundle for Node, and keeps the modules and declarations of entries", async () => {
   await write({
-    "dist/index.js": `export { shared } from "./shared.js"`,
+    "dist/index.js": `export { shared } from "./shared.js"\nexport const later = () => import("./later.js")`,
     "dist/index.d.ts": `export { shared } from "./shared.ts"`,
     "dist/shared.d.ts": `export declare const shared: import("./deep/type.ts").Shared`,
     "dist/deep/type.d.ts": `export type Shared = import("../index.ts").Shared | string`,
     "dist/unused.d.ts": `export {}`,
-    "dist/node/index.js": `import "node:fs"\nexport { shared } from "../shared.js"`,
+    "dist/later.js": `export const late = 1`,
+    "dist/node.js": `import "node:fs"\nexport { shared } from "./shared.js"`,
+    "dist/node.d.ts": `export { shared } from "./shared.ts"`,
     "dist/cli/bin.js": `#!/usr/bin/env node\nimport { shared } from "../shared.js"\nexport const said = shared`,
-    "dist/shared.js": `import { inside } from "dep"\nexport const shared = inside`,
+    "dist/cli/bin.d.ts": `export {}`,
+    "dist/shared.js": `import { inside as one } from "dep"\nexport const shared = one`,
+    "dist/console/app.js": `the console`,
     "node_modules/dep/package.json": `{ "name": "dep", "type": "module", "main": "main.js" }`,
-    "node_modules/dep/main.js": `export const inside = "inside"`,
+    "node_modules/dep/main.js": `export const inside = "inside"\nexport const unused = "never"`,
     "node_modules/dep/LICENSE": `Be kind.`,
+    "package.json": `{ "type": "module", "sideEffects": false }`,
   })
 
-  await bundleEntries(root, {
-    entries: ["./dist/index.js", "./dist/node/index.js", "./package.json"],
-    programs: ["./dist/cli/bin.js"],
+  await bundlePackage(root, {
+    ...NONE,
+    entries: ["index", "node"],
+    nodeOnly: ["node"],
+    programs: ["cli/bin"],
+    vendored: ["dep"],
   })
 
-  const files = (await readdir(join(root, "dist"), { recursive: true })).toSorted()
-  expect(files.filter((file) => !file.startsWith(join("chunks", "chunk-")))).toEqual([
+  expect(await filesIn("bundle")).toEqual([join("cli", "bin.js"), "index.js", "node.js"])
+  expect((await filesIn("")).filter((file) => !file.startsWith("bundle"))).toEqual([
     "THIRD-PARTY-LICENSES.txt",
-    "chunks",
-    "cli",
     join("cli", "bin.js"),
-    "deep",
+    join("console", "app.js"),
     join("deep", "type.d.ts"),
     "index.d.ts",
     "index.js",
-    "node",
-    join("node", "index.js"),
+    "later.js",
+    "node.d.ts",
     "shared.d.ts",
+    "shared.js",
+    join("vendor", "dep.js"),
   ])
   expect(await readFile(join(root, "dist/THIRD-PARTY-LICENSES.txt"), "utf8")).toBe(
     "dep\n\nBe kind.",
   )
-  const { shared } = (await import(join(root, "dist/index.js"))) as { shared: string }
-  expect(shared).toBe("inside")
-  const bin = join(root, "dist/cli/bin.js")
-  expect(await readFile(bin, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
-  expect(((await import(bin)) as { said: string }).said).toBe("inside")
-  expect(await readdir(root)).toEqual(["dist", "node_modules"])
+  expect(await readFile(join(root, "dist/vendor/dep.js"), "utf8")).not.toContain("never")
+  for (const file of ["dist/index.js", "dist/bundle/index.js", "dist/bundle/node.js"]) {
+    expect(((await import(join(root, file))) as { shared: string }).shared).toBe("inside")
+  }
+  expect(await readFile(join(root, "dist/cli/bin.js"), "utf8")).toBe(
+    `#!/usr/bin/env node\nimport "../bundle/cli/bin.js"\n`,
+  )
+  const { said } = (await import(join(root, "dist/bundle/cli/bin.js"))) as { said: string }
+  expect(said).toBe("inside")
 })
 
-test("bundleEntries keeps one copy of the library, in the chunks of its entries, for programs that need parts of it", async () => {
+test("bundlePackage keeps one copy of what entries share, in chunks by who needs it", async () => {
   const body = (name: string): string => `export const ${name} = () => "${name.repeat(9000)}"`
   await write({
     "dist/one.js": `export { a } from "./a.js"\nexport { b } from "./b.js"`,
-    "dist/two.js": `export { a, b } from "./one.js"`,
+    "dist/two.js": `export { a } from "./a.js"\nexport { c } from "./c.js"`,
+    "dist/fast.js": `export { c } from "./c.js"`,
     "dist/a.js": body("a"),
     "dist/b.js": body("b"),
-    "dist/bin.js": `export const run = (name) => name === "a" ? import("./use-a.js") : import("./use-b.js")`,
-    "dist/use-a.js": `import { a } from "./a.js"\nexport default a()`,
-    "dist/use-b.js": `import { b } from "./b.js"\nexport default b()`,
+    "dist/c.js": body("c"),
     "package.json": `{ "type": "module", "sideEffects": false }`,
   })
 
-  await bundleEntries(root, {
-    entries: ["./dist/one.js", "./dist/two.js"],
-    programs: ["./dist/bin.js"],
+  await bundlePackage(root, {
+    ...NONE,
+    entries: ["one", "two", "fast"],
+    small: { fast: ["fast"] },
+    subjects: { one: ["one"], two: ["two"] },
   })
 
-  const names = await readdir(join(root, "dist"), { recursive: true })
-  const texts = await Promise.all(
-    names
-      .filter((name) => name.endsWith(".js"))
-      .map((name) => readFile(join(root, "dist", name), "utf8")),
-  )
-  const holding = (name: string): string[] =>
-    texts.filter((text) => text.includes(name.repeat(9000)))
-  expect(holding("a")).toHaveLength(1)
-  expect(holding("a")).toEqual(holding("b"))
-  const { run } = (await import(join(root, "dist/bin.js"))) as {
-    readonly run: (name: string) => Promise<{ default: string }>
-  }
-  expect((await run("b")).default).toBe("b".repeat(9000))
+  const [a, b, c] = await Promise.all(["a", "b", "c"].map((name) => holding(name.repeat(9000))))
+  expect([a, b, c].map((files) => files?.length)).toEqual([1, 1, 1])
+  expect(new Set([a, b, c].map((files) => files?.[0])).size).toBe(3)
+  const { c: shown } = (await import(join(root, "dist/bundle/two.js"))) as { c: () => string }
+  expect(shown()).toBe("c".repeat(9000))
 })
 
-test("puts a standalone entry into one file, with what others have as well", async () => {
+test("bundlePackage puts a standalone entry into one file, with what others have as well", async () => {
   await write({
     "dist/one.js": `export { shared } from "./shared.js"`,
     "dist/two.js": `export { shared } from "./shared.js"`,
     "dist/alone.js": `export { shared } from "./shared.js"`,
     "dist/shared.js": `export const shared = "${"s".repeat(20_000)}"`,
-  })
-
-  await bundleEntries(root, {
-    entries: ["./dist/one.js", "./dist/two.js", "./dist/alone.js"],
-    programs: [],
-    standalone: ["./dist/alone.js"],
-  })
-
-  const texts = await Promise.all(
-    ["one", "alone"].map((name) => readFile(join(root, "dist", `${name}.js`), "utf8")),
-  )
-  expect(texts.map((text) => /\bfrom\b/.test(text))).toEqual([true, false])
-  const { shared } = (await import(join(root, "dist/alone.js"))) as { shared: string }
-  expect(shared).toHaveLength(20_000)
-})
-
-test("copies what is imported on demand, so that a page without it does not load it", async () => {
-  const codec = `import { base } from "./base.js"\nexport const codec = () => base + "${"c".repeat(50)}"`
-  await write({
-    "dist/index.js": `export { codec } from "./codec.js"\nexport { use } from "./use.js"`,
-    "dist/other.js": `export { codec } from "./codec.js"`,
-    "dist/use.js": `import { base } from "./base.js"\nexport const use = async () => base + (await import("./lazy.js")).lazy()`,
-    "dist/lazy.js": `import { codec } from "./codec.js"\nexport const lazy = () => codec()`,
-    "dist/codec.js": codec,
-    "dist/base.js": `export const base = "${"b".repeat(50)}"`,
     "package.json": `{ "type": "module", "sideEffects": false }`,
   })
 
-  await bundleEntries(root, {
-    entries: ["./dist/index.js", "./dist/other.js"],
-    programs: [],
-    copied: ["dist/codec.js", "dist/lazy.js"],
+  await bundlePackage(root, {
+    ...NONE,
+    entries: ["one", "two", "alone"],
+    standalone: ["alone"],
   })
 
-  const { use, codec: own } = (await import(join(root, "dist/index.js"))) as {
-    readonly use: () => Promise<string>
-    readonly codec: () => string
-  }
-  expect(await use()).toBe(`${"b".repeat(100)}${"c".repeat(50)}`)
-  expect(own()).toBe(`${"b".repeat(50)}${"c".repeat(50)}`)
-  const { outputFiles } = await build({
-    stdin: { contents: `export { use } from "./dist/index.js"`, resolveDir: root },
-    bundle: true,
-    splitting: true,
-    write: false,
-    format: "esm",
-    outdir: "out",
-  })
-  const holding = (text: string): string[] =>
-    outputFiles.filter((file) => file.text.includes(text.repeat(50))).map(({ path }) => path)
-  expect(holding("c")).toEqual([expect.stringContaining("lazy")])
-  expect(holding("b")).toHaveLength(1)
+  expect(await holding("s".repeat(20_000))).toHaveLength(2)
+  const alone = join(root, "dist/bundle/alone.js")
+  expect(await readFile(alone, "utf8")).not.toMatch(/\bfrom\b/)
+  expect(((await import(alone)) as { shared: string }).shared).toHaveLength(20_000)
 })
 
-test("refuses to bundle code without a licence, and leaves nothing half done", async () => {
+test("bundlePackage writes characters beyond Latin-1 as escapes", async () => {
+  const source =
+    'export const text = "…😀"\nexport const pattern = /^[…😀]$/u\nexport const raw = `–é`'
+  await write({ "dist/index.js": source, "package.json": `{ "type": "module" }` })
+
+  await bundlePackage(root, { ...NONE, entries: ["index"] })
+
+  const file = join(root, "dist/bundle/index.js")
+  expect(await readFile(file, "utf8")).not.toMatch(/[\u0100-\uFFFF]/)
+  const { text, pattern, raw } = (await import(file)) as Record<string, unknown>
+  expect([text, raw]).toEqual(["…😀", "–é"])
+  expect((pattern as RegExp).test("😀")).toBe(true)
+})
+
+test("bundlePackage refuses to bundle code without a licence", async () => {
   await write({
     "dist/index.js": `export { inside } from "dep"`,
     "node_modules/dep/package.json": `{ "name": "dep", "type": "module", "main": "main.js" }`,
     "node_modules/dep/main.js": `export const inside = "inside"`,
   })
-  await expect(bundleEntries(root, { entries: ["./dist/index.js"], programs: [] })).rejects.toThrow(
+  await expect(bundlePackage(root, { ...NONE, entries: ["index"] })).rejects.toThrow(
     `The package "dep" is bundled and has no licence file.`,
   )
-  expect(await readdir(root)).toEqual(["dist", "node_modules"])
 })

@@ -12,6 +12,8 @@ export interface StartUp {
   readonly ratio: number
   /** The difference from `node -e 0`. */
   readonly over: number
+  /** The largest difference that is allowed. */
+  readonly maxOver: number
 }
 
 /** The results for the command line. */
@@ -22,13 +24,14 @@ export interface CLIResults {
 const root = resolve(import.meta.dirname, "../..")
 const bin = join(root, "dist/cli/bin.js")
 const FLOOR = "node -e 0"
-const MAX_OVERHEAD_MS = 150
 
-const COMMANDS: readonly (readonly [name: string, args: readonly string[]])[] = [
-  [FLOOR, ["-e", "0"]],
-  ["operations --help", [bin, "--help"]],
-  ["operations --version", [bin, "--version"]],
-  ["operations list, without sources", [bin, "list"]],
+/** Programs, and how many milliseconds they may take besides those of Node. */
+const COMMANDS: readonly (readonly [name: string, args: readonly string[], maxOver: number])[] = [
+  [FLOOR, ["-e", "0"], 0],
+  ["operations --help", [bin, "--help"], 40],
+  ["operations --version", [bin, "--version"], 40],
+  ["operations, Tab pressed", [bin, "__complete", "1", "operations", ""], 40],
+  ["operations list, without sources", [bin, "list"], 150],
 ]
 
 /**
@@ -79,18 +82,18 @@ export function cliTables({ startUp }: CLIResults): string[] {
 export function cliGoals({ startUp }: CLIResults): Goal[] {
   return startUp
     .filter(({ name }) => name !== FLOOR)
-    .map(({ name, over }) => ({
-      goal: `${name}: at most ${MAX_OVERHEAD_MS} ms over ${FLOOR}`,
+    .map(({ name, over, maxOver }) => ({
+      goal: `${name}: at most ${maxOver} ms over ${FLOOR}`,
       measured: `${over.toFixed(1)} ms`,
-      isMet: over <= MAX_OVERHEAD_MS,
+      isMet: over <= maxOver,
     }))
 }
 
 function rowsOf(medians: readonly number[]): StartUp[] {
   const floor = medians[0] ?? Number.NaN
-  return COMMANDS.map(([name], at) => {
+  return COMMANDS.map(([name, , maxOver], at) => {
     const time = medians[at] ?? Number.NaN
-    return { name, median: time, ratio: time / floor, over: time - floor }
+    return { name, median: time, ratio: time / floor, over: time - floor, maxOver }
   })
 }
 

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { sourceEntries } from "../../test/support/manifest.ts"
 
 const ROOT = resolve(import.meta.dirname, "../..")
 const PACKAGE = "@alkdev/operations"
@@ -30,16 +31,13 @@ interface Member {
 export function apiPage(): string {
   const page = join(ROOT, "docs/api.md")
   const [opening = ""] = readFileSync(page, "utf8").split(/^## /m)
-  const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
-    exports: Record<string, string>
-  }
-  const entries = Object.entries(exports).filter(([, target]) => target.endsWith(".js"))
-  return `${opening.trimEnd()}\n\n${entries.map(([path, target]) => section(path, target)).join("\n")}`
+  const sections = [...sourceEntries].map(([path, file]) => section(path, file))
+  return `${opening.trimEnd()}\n\n${sections.join("\n")}`
 }
 
-function section(path: string, target: string): string {
+function section(path: string, file: string): string {
   const name = path.replace(/^\./, PACKAGE)
-  const found = exportsOf(join(ROOT, target.replace("./dist/", "src/").replace(/\.js$/, ".ts")))
+  const found = exportsOf(join(ROOT, file))
   const values = found.filter(({ isType }) => !isType)
   const types = found.filter(({ isType }) => isType).map((one) => `\`${one.name}\``)
   const rows = values.map(({ name: value, parameters, about }) => [

@@ -1,159 +1,208 @@
-import { build } from "esbuild"
-import type { BuildOptions, Plugin } from "esbuild"
-import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
+import { build } from "esbuild"
+import { rolldown } from "rolldown"
+import type { InputOptions, OutputChunk, Plugin, RolldownOutput } from "rolldown"
 import { licences } from "./licences.ts"
-import { pureConstants } from "./pure-constants.ts"
-import {
-  addImports,
-  copyOnDemand,
-  importsOfWholeChunks,
-  rootsOf,
-  smallSharedModules,
-} from "./shared-modules.ts"
-import type { AddedImports } from "./shared-modules.ts"
 
-/** The files to bundle, from the folder that the compiler wrote. */
+/** What to bundle, from the folder `dist` that the compiler wrote. */
 export interface BundleTargets {
-  /** Files of `exports`. */
+  /** The entries of the package, by their names in `dist`: `to-http` is `dist/to-http.js`. */
   readonly entries: readonly string[]
-  /** Files of `bin`. */
+  /** Entries for Node alone, which are not kept as modules. */
+  readonly nodeOnly: readonly string[]
   readonly programs: readonly string[]
-  /** Entries that share nothing with the others: each is one file, whatever they have in common. */
-  readonly standalone?: readonly string[] | undefined
-  /** Modules that stay apart from what entries share, because pages load them on demand. */
-  readonly onDemand?: readonly string[] | undefined
-  /** Modules that are imported on demand. They get copies of their imports, which entries also need. */
-  readonly copied?: readonly string[] | undefined
+  /** Inputs that share nothing with the others: each is one file. */
+  readonly standalone: readonly string[]
+  /** Inputs that load fast: each has what it needs in one chunk, and the later ones use those of the earlier ones. */
+  readonly small: Readonly<Record<string, readonly string[]>>
+  /** Other inputs by subject. Modules that the same subjects need are in one chunk. */
+  readonly subjects: Readonly<Record<string, readonly string[]>>
+  /** Packages that are part of ours, by the beginnings of their modules' names. */
+  readonly vendored: readonly string[]
 }
 
+/** Modules of the platform, and optional packages of the application. */
+const EXTERNAL = [/^node:/, /^(?:@modelcontextprotocol|@nats-io|ioredis|jose|tsx|ws)(?:\/|$)/]
+
 /**
- * Joins what the compiler emitted into one file per entry and the chunks that entries share, with TypeBox's
- * schema compiler inside. Loading hundreds of small files would be most of the cost of importing the package.
- *
- * Programs share those chunks. Works in place, in `dist`: declarations that no entry refers to are removed,
- * the others stay as they are. Returns the files it wrote.
+ * Makes two forms of the package. Node gets `dist/bundle`: few files, because each costs a millisecond, with TypeBox
+ * inside. Bundlers get the modules as the compiler wrote them, because they remove from these most of what a page does not
+ * use.
  */
-export async function bundleEntries(root: string, targets: BundleTargets): Promise<string[]> {
+export async function bundlePackage(root: string, targets: BundleTargets): Promise<void> {
   const dist = join(root, "dist")
-  const out = join(root, "dist-bundle")
-  const entries = targets.entries
-    .filter((target) => target.endsWith(".js"))
-    .map((entry) => resolve(root, entry))
-  const shared = {
-    absWorkingDir: root,
-    outdir: out,
-    chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    target: "es2023",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    conditions: ["import"],
-    // Modules of the platform, and optional packages of the application.
-    external: [
-      "node:*",
-      "tsx",
-      "tsx/*",
-      "ws",
-      "@modelcontextprotocol/*",
-      "@nats-io/*",
-      "ioredis",
-      "jose",
-    ],
-    // Licenses are found by file names before links are followed.
-    preserveSymlinks: true,
-    metafile: true,
-    logLevel: "warning",
-    // Imports that only keep chunks whole, of packages that have no side effects.
-    logOverride: { "ignored-bare-import": "silent" },
-  } satisfies BuildOptions
-  const alone = (targets.standalone ?? []).map((entry) => resolve(root, entry))
-  const points = pointsOf(
-    dist,
-    entries.filter((entry) => !alone.includes(entry)),
+  const bundle = join(dist, "bundle")
+  await rm(bundle, { recursive: true, force: true })
+  const { entries, programs, standalone, nodeOnly } = targets
+  const shared = options(
+    root,
+    [...entries, ...programs].filter((name) => !standalone.includes(name)),
   )
-  const programs = pointsOf(
-    dist,
-    targets.programs.map((program) => resolve(root, program)),
+  const plan = await (await rolldown(shared)).generate()
+  const chunkOf = chunkNames(plan, targets)
+  const output = { dir: bundle, chunkFileNames: "chunks/[name]-[hash].js", minify: MINIFY } as const
+  const outputs = [
+    await (
+      await rolldown(shared)
+    ).write({
+      ...output,
+      codeSplitting: { groups: [{ name: chunkOf }], includeDependenciesRecursively: false },
+    }),
+  ]
+  for (const name of standalone) {
+    outputs.push(await (await rolldown(options(root, [name]))).write(output))
+  }
+  const copied = await vendor(root, targets.vendored)
+  const modules = entries.filter((name) => !nodeOnly.includes(name))
+  const kept = new Set([
+    ...(await reachable(modules.map((name) => join(dist, `${name}.js`)))),
+    ...(await reachable(entries.map((name) => join(dist, `${name}.d.ts`)))),
+  ])
+  for (const file of await emittedBelow(dist)) if (!kept.has(file)) await rm(file)
+  for (const name of programs) {
+    const up = "../".repeat(name.split("/").length - 1)
+    const program = `#!/usr/bin/env node\nimport "${up || "./"}bundle/${name}.js"\n`
+    await writeFile(join(dist, `${name}.js`), program)
+  }
+  const used = outputs.flatMap((built) => chunksOf(built).flatMap(({ moduleIds }) => moduleIds))
+  await writeFile(
+    join(dist, "THIRD-PARTY-LICENSES.txt"),
+    await licences(root, [...used, ...copied]),
   )
-  try {
-    const { copied = [] } = targets
-    // Only its parser is used.
-    const yaml = pureConstants(/[\\/]js-yaml[\\/].+\.mjs$/)
-    const adding = (added: AddedImports): Plugin[] => [
-      yaml,
-      copyOnDemand(root, copied, added),
-      addImports(root, added),
-    ]
-    const plan = {
-      ...shared,
-      entryPoints: points,
-      write: false,
-      plugins: [yaml, copyOnDemand(root, copied)],
-    } satisfies BuildOptions
-    // Moving modules out of a chunk may leave a small chunk behind.
-    const small = new Set<string>()
-    let library = await build(plan)
-    const everywhere = new Map(Array.from(rootsOf(library.metafile), (file) => [file, small]))
-    for (let before = -1; before !== small.size;) {
-      before = small.size
-      for (const file of smallSharedModules(library.metafile, targets.onDemand)) small.add(file)
-      library = await build({ ...plan, plugins: adding(everywhere) })
+}
+
+/** Functions and classes keep their names, for the stacks of errors. */
+const MINIFY = {
+  compress: true,
+  mangle: { toplevel: false },
+  codegen: { removeWhitespace: true },
+} as const
+
+/** V8 takes twice as long for a file with a single character beyond Latin-1, and twice the memory. */
+const latin1: Plugin = {
+  name: "latin-1",
+  generateBundle(_options, files) {
+    for (const file of Object.values(files)) {
+      if (file.type !== "chunk") continue
+      file.code = file.code.replace(
+        /[\u0100-\uFFFF]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      )
     }
-    const all = { ...shared, entryPoints: [...points, ...programs] } satisfies BuildOptions
-    const { metafile } = await build({
-      ...all,
-      write: false,
-      plugins: adding(everywhere),
-    })
-    const whole = importsOfWholeChunks(library.metafile, metafile)
-    const bundled = await build({
-      ...all,
-      plugins: adding(new Map([...everywhere, ...whole])),
-    })
-    const single = await build({
-      ...shared,
-      splitting: false,
-      entryPoints: pointsOf(dist, alone),
-    })
-    const declarations = await reachableDeclarations(entries)
-    for (const file of await emittedBelow(dist)) if (!declarations.has(file)) await rm(file)
-    await cp(out, dist, { recursive: true })
-    const built = [bundled.metafile, single.metafile]
-    const inputs = [...new Set(built.flatMap((made) => Object.keys(made.inputs)))]
-    await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, inputs))
-    return built
-      .flatMap((made) => Object.keys(made.outputs))
-      .map((file) => relative(out, resolve(root, file)))
-  } finally {
-    await rm(out, { recursive: true, force: true })
+  },
+}
+
+function options(root: string, names: readonly string[]): InputOptions {
+  return {
+    cwd: root,
+    input: Object.fromEntries(names.map((name) => [name, join(root, "dist", `${name}.js`)])),
+    platform: "node",
+    external: EXTERNAL,
+    // Licences are found by file names before links are followed.
+    resolve: { symlinks: false },
+    preserveEntrySignatures: "allow-extension",
+    plugins: [latin1],
+    logLevel: "silent",
   }
 }
 
-function pointsOf(dist: string, files: readonly string[]): { in: string; out: string }[] {
-  return files.map((file) => ({ in: file, out: relative(dist, file).replace(/\.js$/, "") }))
+/** The name of the chunk for a module; nothing for inputs, and for what is imported on demand only. */
+function chunkNames(plan: RolldownOutput, targets: BundleTargets): (id: string) => string | null {
+  const isInput = new Set(
+    chunksOf(plan).flatMap(({ facadeModuleId, isEntry }) => (isEntry && facadeModuleId) || []),
+  )
+  const sets = (groups: BundleTargets["subjects"]): [string, Set<string>][] =>
+    Object.entries(groups).map(([name, inputs]) => [
+      name,
+      new Set(inputs.flatMap((input) => modulesOf(plan, `${input}.js`))),
+    ])
+  const [small, subjects] = [sets(targets.small), sets(targets.subjects)]
+  return (id) => {
+    if (isInput.has(id)) return null
+    const first = small.find(([, modules]) => modules.has(id))?.[0]
+    if (first !== undefined) return first
+    const names = subjects.filter(([, modules]) => modules.has(id)).map(([name]) => name)
+    return names.length === 0 ? null : names.join("-")
+  }
 }
 
-/** The declarations that those of entries refer to. */
-async function reachableDeclarations(entries: readonly string[]): Promise<ReadonlySet<string>> {
-  const files = new Set(entries.map((entry) => entry.replace(/\.js$/, ".d.ts")))
+/** The modules that a file loads at once. */
+function modulesOf(built: RolldownOutput, file: string): string[] {
+  const files = new Set([file])
+  const chunks = new Map(chunksOf(built).map((chunk) => [chunk.fileName, chunk]))
+  // A set that grows while it is walked is walked to its end.
+  for (const one of files) for (const path of chunks.get(one)?.imports ?? []) files.add(path)
+  return [...files].flatMap((one) => chunks.get(one)?.moduleIds ?? [])
+}
+
+function chunksOf({ output }: RolldownOutput): OutputChunk[] {
+  return output.filter((file) => file.type === "chunk")
+}
+
+/** Copies what modules import from packages that are part of ours to `dist/vendor`, and imports it from there. */
+async function vendor(root: string, packages: readonly string[]): Promise<string[]> {
+  if (packages.length === 0) return []
+  const dist = join(root, "dist")
+  const names = new Map<string, Set<string>>()
+  const imports = new RegExp(
+    `(?<=^(?:im|ex)port \\{)([^}]*)(\\} from ")((?:${packages.join("|")})[^"]*)(?=")`,
+    "gm",
+  )
+  for (const file of await emittedBelow(dist)) {
+    if (!file.endsWith(".js")) continue
+    const text = await readFile(file, "utf8")
+    const changed = text.replace(imports, (_all, list: string, from: string, specifier: string) => {
+      const used = names.get(specifier) ?? new Set()
+      names.set(specifier, used)
+      for (const [, name = ""] of list.matchAll(/([\w$]+)(?: as [\w$]+)?\s*(?:,|$)/g))
+        used.add(name)
+      const path = relative(dirname(file), join(dist, vendorFile(specifier)))
+      return `${list}${from}${path.startsWith(".") ? "" : "./"}${path.replaceAll(sep, "/")}`
+    })
+    if (changed !== text) await writeFile(file, changed)
+  }
+  const files: string[] = []
+  for (const [specifier, used] of names) {
+    const contents = `export { ${[...used].join(", ")} } from ${JSON.stringify(specifier)}`
+    const { metafile } = await build({
+      stdin: { contents, resolveDir: root },
+      absWorkingDir: root,
+      outfile: join(dist, vendorFile(specifier)),
+      bundle: true,
+      format: "esm",
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      preserveSymlinks: true,
+      metafile: true,
+    })
+    files.push(...Object.keys(metafile.inputs))
+  }
+  return files
+}
+
+function vendorFile(specifier: string): string {
+  return `vendor/${specifier.replace(/^@|\.js$/g, "").replaceAll("/", "-")}.js`
+}
+
+/** The modules or declarations that some of them refer to. */
+async function reachable(entries: readonly string[]): Promise<ReadonlySet<string>> {
+  const files = new Set(entries)
   // A set that grows while it is walked is walked to its end.
   for (const file of files) {
     const text = await readFile(file, "utf8").catch(() => "")
-    for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.{1,2}\/[^"]+)\.ts"/g)) {
-      files.add(resolve(dirname(file), `${path}.d.ts`))
+    for (const [, path = ""] of text.matchAll(/(?:from |import\(|import )"(\.{1,2}\/[^"]+)"/g)) {
+      files.add(resolve(dirname(file), path.replace(/(?<!\.d)\.ts$/, ".d.ts")))
     }
   }
   return files
 }
 
-/** The files that the compiler wrote, without the console. */
+/** The files that the compiler wrote. */
 async function emittedBelow(dist: string): Promise<string[]> {
   const entries = await readdir(dist, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile() && /\.(?:js|d\.ts)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !file.startsWith(join(dist, "console", sep)))
+    .filter((file) => !/^(?:bundle|console)[\\/]/.test(relative(dist, file)))
 }
