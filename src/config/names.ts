@@ -66,5 +66,6 @@ export function toNamespace(text: string): string {
 
 /** The text of a value that may be invalid: objects other than addresses have none. */
 export function textOf(value: unknown): string {
-  return typeof value === "object" && !(value instanceof URL) ? "" : String(value)
+  if (value instanceof URL) return value.href
+  return ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : ""
 }
