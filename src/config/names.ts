@@ -67,5 +67,6 @@ export function toNamespace(text: string): string {
 /** The text of a value that may be invalid: objects other than addresses have none. */
 export function textOf(value: unknown): string {
   if (value instanceof URL) return value.href
-  return ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : ""
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  return typeof value === "string" ? value : ""
 }
