@@ -1,5 +1,6 @@
 import { build, type BuildResult, type Metafile } from "esbuild"
 import { existsSync, readFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import { builtinModules } from "node:module"
 import { join, posix, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -118,6 +119,23 @@ describe("an application", { timeout: BUILD_TIMEOUT }, () => {
     )
 
     expect(JSON.parse(names)).toEqual(EXPORTS[entry])
+  })
+
+  test("recognises errors and envelopes of the form for bundlers", async () => {
+    const script = [
+      `import { CallError, isCallError, isResponseEnvelope, localEnvelope } from "${manifest.name}"`,
+      `import * as other from "./node_modules/${manifest.name}/dist/index.js"`,
+      `const errors = [isCallError(new other.CallError("X", "x")), other.isCallError(new CallError("X", "x"))]`,
+      `const envelopes = [isResponseEnvelope(other.localEnvelope(1, "a.b")), other.isResponseEnvelope(localEnvelope(1, "a.b"))]`,
+      `console.log(JSON.stringify([other.CallError === CallError, ...errors, ...envelopes]))`,
+    ].join("\n")
+    await writeFile(join(built.app, "forms.mjs"), script)
+
+    expect(JSON.parse(await run("node", ["forms.mjs"], built.app))).toEqual([
+      false,
+      ...[true, true],
+      ...[true, true],
+    ])
   })
 
   test("builds with Type of ./type what typebox builds, and registers it", async () => {

@@ -5,11 +5,12 @@ import { commands } from "./model/commands.ts"
 import { Model } from "./model/model.ts"
 import { Real } from "./model/real.ts"
 import { Served, servedCommands } from "./model/serving.ts"
+import { isNightly } from "../support/nightly.ts"
 import { settle } from "./sim/clock.ts"
 
 const TIMEOUT = 300
-const SEQUENCES = 2000
-const PIECES = 4
+const SEQUENCES = isNightly ? 20_000 : 2000
+const PIECES = SEQUENCES / 500
 
 describe("a PendingRequestMap, whatever its caller and its peer do", () => {
   const size = SEQUENCES / PIECES
@@ -47,7 +48,7 @@ describe("a served registry, whatever its callers and its handlers do", () => {
           await real.map.close()
         },
       ),
-      { numRuns: 350 },
+      { numRuns: isNightly ? 2000 : 350 },
     )
   })
 })

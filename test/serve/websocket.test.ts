@@ -604,16 +604,16 @@ describe("closing a server", () => {
   })
 
   test("close refuses connections that are still being authenticated", async () => {
-    let decide: (identity: null) => void = () => {}
+    let decide: ((identity: null) => void) | undefined
     const { server, url } = await httpServer()
     const served = await serve({
       server,
       authenticate: () => new Promise((resolve) => (decide = resolve)),
     })
     const status = upgrade(url)
-    await sleep(30)
+    await expect.poll(() => decide).toBeDefined()
     await served.close()
-    decide(null)
+    decide?.(null)
 
     expect(await status).toBe(503)
   })

@@ -16,6 +16,7 @@ const RUNS: readonly (readonly string[])[] = [
     "test:all",
     "--",
     "simulation",
+    "test/protocol/model",
     "test/policy",
     "test/call-trees",
     "corpus",
