@@ -71,7 +71,11 @@ const CLIENT = [
 
 /** The folders of `src/`, from the inside out, and the console: a folder uses only those before it. */
 const FOLDERS: Readonly<Record<string, Folder>> = {
-  internal: { uses: [], packages: ["@noble/hashes/sha2.js", "@noble/hashes/utils.js"] },
+  internal: {
+    uses: [],
+    packages: ["@noble/hashes/sha2.js", "@noble/hashes/utils.js"],
+    peers: true,
+  },
   schema: { uses: ["internal"], packages: ["typebox", "typebox/schema", "typebox/system"] },
   search: { uses: [] },
   core: { uses: ["internal", "schema"], packages: ["typebox"] },

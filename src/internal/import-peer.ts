@@ -22,22 +22,14 @@ export function reportMissing(loading: Promise<unknown>, report: (message: strin
 }
 
 /**
- * Loads an optional package on first use.
+ * What to throw when the import of an optional package failed: an install command if the package is missing. An error of
+ * the package itself is passed on: installing it again would not help.
  *
- * Rejects with an install command if the package is missing. An error of the package itself is passed on:
- * installing it again would not help.
+ * Bundlers leave an import of a missing package alone only in a `try` block, so that each package has its own function
+ * with one.
  */
-export async function importPeer<TModule>(
-  user: string,
-  name: string,
-  load: () => Promise<TModule>,
-): Promise<TModule> {
-  try {
-    return await load()
-  } catch (error) {
-    if (!isMissing(error, name)) throw error
-    throw new MissingPackage(user, name, error)
-  }
+export function importError(user: string, name: string, error: unknown): unknown {
+  return isMissing(error, name) ? new MissingPackage(user, name, error) : error
 }
 
 /**
@@ -45,25 +37,23 @@ export async function importPeer<TModule>(
  *
  * The package is loaded only where the platform cannot find it: it may be bundled with the application.
  */
-export async function checkPeer(
-  user: string,
-  name: string,
-  load: () => Promise<unknown>,
-): Promise<void> {
+export async function checkPeer(name: string, load: () => Promise<unknown>): Promise<void> {
   const { resolve } = import.meta as { readonly resolve?: (name: string) => string }
   try {
     if (resolve?.(name) !== undefined) return
   } catch {
     // Loading it gives a better error.
   }
-  await importPeer(user, name, load)
+  await load()
 }
 
 function isMissing(error: unknown, name: string): boolean {
   if (typeof error !== "object" || error === null) return false
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  // Runtimes and bundlers use different codes. If a dependency of the package is missing, the error names
-  // that one.
-  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false
-  return String(message).includes(`'${name}'`) || String(message).includes(`"${name}"`)
+  const text = String(message)
+  // Node and most bundlers have these codes. Vite ("Could not resolve") and browsers have none.
+  const isUnresolved = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND"
+  if (!isUnresolved && !text.includes("resolve") && !text.includes("bare specifier")) return false
+  // All name what is missing first. It may be a dependency of the package.
+  return text.split(/["'“”]/u, 2)[1] === name
 }

@@ -5,6 +5,8 @@
  * never runs there.
  */
 export async function nodeBuiltin<TModule>(name: string): Promise<TModule> {
-  const module = (await import(/* @vite-ignore */ `node:${name}`)) as { readonly default: TModule }
+  const module = (await import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)) as {
+    readonly default: TModule
+  }
   return module.default
 }

@@ -16,7 +16,7 @@ const NOT_JAVASCRIPT: ReadonlySet<unknown> = new Set([
 ])
 
 const nodeLoaders: ModuleLoaders = {
-  load: (url) => import(/* @vite-ignore */ url) as Promise<unknown>,
+  load: (url) => import(/* @vite-ignore */ /* webpackIgnore: true */ url) as Promise<unknown>,
   findTypeScript: findTsx,
 }
 
@@ -80,7 +80,9 @@ function resolveApi(from: string): string | undefined {
 }
 
 async function loadApi(path: string): Promise<LoadTypeScript> {
-  const api = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as TsxApi
+  const api = (await import(
+    /* @vite-ignore */ /* webpackIgnore: true */ pathToFileURL(path).href
+  )) as TsxApi
   // One namespace for all, so that modules share instances.
   const scope = api.register({ namespace: "alkdev-operations" })
   return (url) => scope.import(url, url)

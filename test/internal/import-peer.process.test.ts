@@ -4,33 +4,39 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { buildSync } from "esbuild"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { checkPeer, importPeer } from "../../src/internal/import-peer.ts"
+import { checkPeer, importError } from "../../src/internal/import-peer.ts"
 
-describe("importPeer", () => {
-  test("returns the module", async () => {
-    expect(await importPeer("transport/x", "x", async () => ({ x: 1 }))).toEqual({ x: 1 })
-  })
+describe("importError", () => {
+  const name = "a-package-that-nobody-has"
+  const unresolved = (message: string, code?: string): Error =>
+    Object.assign(new Error(message), { code })
 
-  test("says what to install when the package is missing", async () => {
-    const name = "a-package-that-nobody-has"
-    const missing = importPeer("transport/x", name, () => import(/* @vite-ignore */ name))
-
-    await expect(missing).rejects.toThrow(
-      `transport/x needs the optional package "${name}". Install it: npm install ${name}`,
-    )
+  test.each([
+    ["Node", () => import(/* @vite-ignore */ name)],
+    ["webpack", unresolved(`Cannot find module '${name}'`, "MODULE_NOT_FOUND")],
+    ["Vite", unresolved(`Could not resolve "${name}" imported by "@alkdev/operations".`)],
+    ["Chrome", new TypeError(`Failed to resolve module specifier '${name}'`)],
+    [
+      "Firefox",
+      new TypeError(`The specifier “${name}” was a bare specifier, but was not remapped`),
+    ],
+    ["Safari", new TypeError(`Module name, '${name}' does not resolve to a valid URL.`)],
+  ])("says what to install when the package is missing: %s", async (_, failure) => {
+    const error = failure instanceof Error ? failure : await failure().catch((e: unknown) => e)
+    expect(importError("transport/x", name, error)).toMatchObject({
+      message: `transport/x needs the optional package "${name}". Install it: npm install ${name}`,
+      cause: error,
+    })
   })
 
   test.each([
-    Object.assign(new Error("Cannot find package 'other' imported from ws"), {
-      code: "ERR_MODULE_NOT_FOUND",
-    }),
-    new SyntaxError("Unexpected token"),
+    unresolved("Cannot find package 'other' imported from ws", "ERR_MODULE_NOT_FOUND"),
+    unresolved('Could not resolve "other" imported by "ws".'),
+    new SyntaxError("Unexpected token 'ws'"),
     "a string",
     null,
-  ])("leaves other failures as they are: %s", async (failure) => {
-    const failing = importPeer("transport/x", "ws", () => Promise.reject(failure as Error))
-
-    await expect(failing).rejects.toBe(failure)
+  ])("leaves other failures as they are: %s", (failure) => {
+    expect(importError("transport/x", "ws", failure)).toBe(failure)
   })
 })
 
@@ -38,16 +44,11 @@ describe("checkPeer", () => {
   const load = (): Promise<never> => Promise.reject(new Error("It was loaded."))
 
   test("does not load a package that is there", async () => {
-    await expect(checkPeer("transport/x", "typebox", load)).resolves.toBeUndefined()
+    await expect(checkPeer("typebox", load)).resolves.toBeUndefined()
   })
 
-  test("says what to install when the package is missing", async () => {
-    const name = "a-package-that-nobody-has"
-    const missing = checkPeer("transport/x", name, () => import(/* @vite-ignore */ name))
-
-    await expect(missing).rejects.toThrow(
-      `transport/x needs the optional package "${name}". Install it: npm install ${name}`,
-    )
+  test("loads what the platform cannot find, which gives the error", async () => {
+    await expect(checkPeer("a-package-that-nobody-has", load)).rejects.toThrow("It was loaded.")
   })
 
   test("finds a package that is bundled with the application, where none is installed", async () => {

@@ -1,4 +1,4 @@
-import { createRequire, register } from "node:module"
+import nodeModule from "node:module"
 import { fileURLToPath } from "node:url"
 import { importModule } from "../../node/import-module.ts"
 
@@ -36,7 +36,8 @@ function plain(url) {
 }
 `
 
-const { cache } = createRequire(import.meta.url)
+// webpack would replace a call of the imported function.
+const { cache } = nodeModule.createRequire(import.meta.url)
 let imports = 0
 let isHooked = false
 
@@ -55,7 +56,7 @@ export function freshImporter(): (url: string) => Promise<unknown> {
   const query = `?${STAMP}=${++imports}`
   const forgotten = new Set<string>()
   return async (url) => {
-    if (!isHooked) register(`data:text/javascript,${encodeURIComponent(HOOKS)}`)
+    if (!isHooked) nodeModule.register(`data:text/javascript,${encodeURIComponent(HOOKS)}`)
     isHooked = true
     forget(fileURLToPath(url), forgotten)
     return await importModule(`${url}${query}`)

@@ -13,7 +13,7 @@ import { isLoopback } from "../../internal/unencrypted.ts"
 import type { HTTPAnswer, HTTPCaller, HTTPHeaders, HTTPIncoming, Refused } from "../exchange.ts"
 import { createAuthenticate } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
-import { loadJose } from "./auth/jwt.ts"
+import { loadJose } from "../../internal/jose.ts"
 import { checkMedia } from "../negotiate.ts"
 import { Sources, type CorsOptions } from "./allowed-origins.ts"
 
@@ -58,7 +58,7 @@ export class Guard {
     }
     this.authenticate = auth === undefined ? authenticate : createAuthenticate(auth, clock)
     if (auth?.jwt !== undefined) {
-      this.packagesLoaded = loadJose()
+      this.packagesLoaded = loadJose("auth.jwt")
       reportMissing(this.packagesLoaded, (message) => {
         this.isPackageMissing = true
         logger.error(message)

@@ -1,4 +1,4 @@
-import { checkPeer, importPeer } from "../../internal/import-peer.ts"
+import { checkPeer, importError } from "../../internal/import-peer.ts"
 import { LOG_LEVEL_META, type MCPEra, type JsonObject } from "../../mcp/model.ts"
 
 // Types of the used part of the package `@modelcontextprotocol/server`.
@@ -120,36 +120,26 @@ export interface StdioSDK {
 
 /** Loads the package. */
 export async function loadServerSDK(): Promise<ServerSDK> {
-  const sdk = await importPeer("to-mcp", "@modelcontextprotocol/server", importServer)
-  return { ...sdk, Server: withoutChecks(sdk.Server) }
+  try {
+    const sdk = (await import("@modelcontextprotocol/server")) as unknown as ServerSDK
+    return { ...sdk, Server: withoutChecks(sdk.Server) }
+  } catch (error) {
+    throw importError("to-mcp", "@modelcontextprotocol/server", error)
+  }
 }
 
 /** Rejects if the package is missing. */
 export function checkServerSDK(): Promise<void> {
-  return checkPeer("to-mcp", "@modelcontextprotocol/server", importServer)
+  return checkPeer("@modelcontextprotocol/server", loadServerSDK)
 }
 
 /** Loads the entry that serves standard input and output. */
-export function loadStdioSDK(): Promise<StdioSDK> {
-  return importPeer("to-mcp", "@modelcontextprotocol/server", importStdio)
-}
-
-function importServer(): Promise<ServerSDK> {
-  const module: Promise<unknown> = import(
-    /* webpackIgnore: true */ "@modelcontextprotocol/server"
-  ).catch((error: unknown) => {
-    throw error
-  })
-  return module as Promise<ServerSDK>
-}
-
-function importStdio(): Promise<StdioSDK> {
-  const module: Promise<unknown> = import(
-    /* webpackIgnore: true */ "@modelcontextprotocol/server/stdio"
-  ).catch((error: unknown) => {
-    throw error
-  })
-  return module as Promise<StdioSDK>
+export async function loadStdioSDK(): Promise<StdioSDK> {
+  try {
+    return (await import("@modelcontextprotocol/server/stdio")) as unknown as StdioSDK
+  } catch (error) {
+    throw importError("to-mcp", "@modelcontextprotocol/server", error)
+  }
 }
 
 /**

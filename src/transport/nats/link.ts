@@ -2,7 +2,7 @@ import type * as nats from "@nats-io/transport-node"
 import type { NatsConnection, NodeConnectionOptions, Status } from "@nats-io/transport-node"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { setRef } from "../../internal/defer.ts"
-import { importPeer, MissingPackage } from "../../internal/import-peer.ts"
+import { importError, MissingPackage } from "../../internal/import-peer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { refusedDelay, refusedForNow } from "../bus/broker.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
@@ -126,7 +126,7 @@ export class NatsLink {
   }
 
   async #dial(): Promise<NatsConnection> {
-    const { connect } = await importPeer("transport/nats", "@nats-io/transport-node", importNats)
+    const { connect } = await loadNats()
     const connection = await connect(this.#options())
     if (!this.#isClosing) return connection
     await connection.close()
@@ -216,9 +216,12 @@ export class NatsLink {
 /** The result of `status()` can be stopped, although its type does not say so. */
 type StatusQueue = AsyncIterable<Status> & { stop?(): void }
 
-// Bundlers skip imports whose failure is handled: see transport/websocket/ws.ts.
-function importNats(): Promise<Pick<typeof nats, "connect">> {
-  return import("@nats-io/transport-node")
+async function loadNats(): Promise<Pick<typeof nats, "connect">> {
+  try {
+    return await import("@nats-io/transport-node")
+  } catch (error) {
+    throw importError("transport/nats", "@nats-io/transport-node", error)
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { importPeer } from "../../internal/import-peer.ts"
+import { importError } from "../../internal/import-peer.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 
 /**
@@ -109,7 +109,7 @@ export type MakeConnection = (override: object) => Promise<RedisLike>
 /** Creates connections with these options. */
 export function connectionsTo(options: object): MakeConnection {
   return async (override) => {
-    const { Redis } = await importPeer("transport/redis", "ioredis", importIoredis)
+    const { Redis } = await loadIoredis()
     return new Redis({ ...options, ...override, ...readyCheck(options) })
   }
 }
@@ -142,7 +142,10 @@ function anyNode(cluster: ClusterLike): RedisClientLike {
   return node
 }
 
-function importIoredis(): Promise<RedisModule> {
-  const module: Promise<unknown> = import("ioredis")
-  return module as Promise<RedisModule>
+async function loadIoredis(): Promise<RedisModule> {
+  try {
+    return await import("ioredis")
+  } catch (error) {
+    throw importError("transport/redis", "ioredis", error)
+  }
 }

@@ -1,12 +1,8 @@
-import { ensureSyntaxTree, syntaxTree } from "@codemirror/language"
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete"
 import type { JsonSchema } from "../schema/json.ts"
 import { suggestNames, suggestValues, valueStart } from "./suggest.ts"
-import { namesIn, pathOf } from "./tree.ts"
+import { namesIn, pathOf, treeOf } from "./tree.ts"
 import type { ReadText, Span, TreeNode } from "./tree.ts"
-
-/** Maximum time for parsing the rest of the text, in milliseconds. */
-const PARSE_MS = 200
 
 /** Completion from a schema: names of properties, and values. */
 export function completionFrom(
@@ -15,8 +11,7 @@ export function completionFrom(
   return (context) => {
     const { state, pos, explicit } = context
     const read: ReadText = ({ from, to }) => state.sliceDoc(from, to)
-    // A long text may not be parsed completely by now.
-    const tree = ensureSyntaxTree(state, pos, PARSE_MS) ?? syntaxTree(state)
+    const tree = treeOf(state, pos)
     const node = tree.resolveInner(pos, -1)
     const word = wordAt(node, pos)
     const property = propertyName(node, pos, read)

@@ -1,14 +1,13 @@
-import { syntaxTree } from "@codemirror/language"
 import type { Diagnostic } from "@codemirror/lint"
 import type { EditorState } from "@codemirror/state"
 import type { InputCheck } from "../schema/issues.ts"
 import { readJson } from "./read-json.ts"
-import { firstError, spanAt } from "./tree.ts"
+import { firstError, spanAt, treeOf } from "./tree.ts"
 
 /** What is wrong with the text, where it stands. */
 export function diagnose(state: EditorState, check: InputCheck): readonly Diagnostic[] {
   const text = state.doc.toString()
-  const tree = syntaxTree(state)
+  const tree = treeOf(state, text.length)
   const read = readJson(text)
   if (!read.ok) {
     const at = firstError(tree) ?? { from: text.length, to: text.length }

@@ -1,6 +1,7 @@
 // Positions in JSON text, by its syntax tree, even while the text is not valid.
 
-import type { syntaxTree } from "@codemirror/language"
+import { ensureSyntaxTree, syntaxTree } from "@codemirror/language"
+import type { EditorState } from "@codemirror/state"
 import type { Path } from "../schema/json.ts"
 
 export type Tree = ReturnType<typeof syntaxTree>
@@ -14,6 +15,14 @@ export interface Span {
 
 /** The text of a span. */
 export type ReadText = (span: Span) => string
+
+/** Maximum time for parsing the rest of the text, in milliseconds. */
+const PARSE_MS = 200
+
+/** The tree of the text up to a position: the editor may have parsed only a part by now. */
+export function treeOf(state: EditorState, upTo: number): Tree {
+  return ensureSyntaxTree(state, upTo, PARSE_MS) ?? syntaxTree(state)
+}
 
 const VALUES: ReadonlySet<string> = new Set([
   "Object",

@@ -2,7 +2,8 @@ import type * as jose from "jose"
 import type { CryptoKey as JoseKey, JWTVerifyGetKey } from "jose"
 import { CallError } from "../../../core/errors.ts"
 import { resolveFetch } from "../../../http-client/public-fetch.ts"
-import { importPeer, MissingPackage } from "../../../internal/import-peer.ts"
+import { MissingPackage } from "../../../internal/import-peer.ts"
+import { loadJose } from "../../../internal/jose.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { Authenticated } from "../../authenticate.ts"
@@ -66,7 +67,7 @@ export class JwtVerifier {
       jose,
       getKey: keyGetter(jose, this.#key, this.#options.blockPrivate === true),
     })
-    this.#loaded ??= loadJose()
+    this.#loaded ??= loadJose("auth.jwt")
       .then(toLoaded)
       .catch((error: unknown) => {
         this.#loaded = undefined
@@ -74,11 +75,6 @@ export class JwtVerifier {
       })
     return this.#loaded
   }
-}
-
-/** Loads the package that verifies tokens; rejects with a `MissingPackage` when it is not installed. */
-export function loadJose(user = "auth.jwt"): Promise<Jose> {
-  return importPeer(user, "jose", () => import("jose"))
 }
 
 /** The function that `jose` calls for keys; it has checked the algorithm before. */

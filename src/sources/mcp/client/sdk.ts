@@ -1,4 +1,4 @@
-import { importPeer } from "../../../internal/import-peer.ts"
+import { importError } from "../../../internal/import-peer.ts"
 
 /** A JSON-RPC message, of whatever kind. */
 export interface Message {
@@ -73,16 +73,10 @@ export interface SdkModule {
 }
 
 /** Loads the SDK on first use. */
-export function loadSdk(): Promise<SdkModule> {
-  return importPeer("from-mcp", "@modelcontextprotocol/client", importSdk)
-}
-
-// The `catch` and the comment keep bundlers from resolving this optional package.
-function importSdk(): Promise<SdkModule> {
-  const module: Promise<unknown> = import(
-    /* webpackIgnore: true */ "@modelcontextprotocol/client"
-  ).catch((error: unknown) => {
-    throw error
-  })
-  return module as Promise<SdkModule>
+export async function loadSdk(): Promise<SdkModule> {
+  try {
+    return (await import("@modelcontextprotocol/client")) as unknown as SdkModule
+  } catch (error) {
+    throw importError("from-mcp", "@modelcontextprotocol/client", error)
+  }
 }

@@ -2,7 +2,7 @@ import type * as jose from "jose"
 import { CallError } from "../../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
 import { validateOptions, type OptionsSchema } from "../../../internal/options.ts"
-import { importPeer } from "../../../internal/import-peer.ts"
+import { loadJose } from "../../../internal/jose.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
 import {
@@ -69,7 +69,7 @@ export function createTicketSigner(options: TicketSignerOptions): TicketSigner {
   }
 
   const open = async (): Promise<LoadedKey & { readonly jose: typeof jose }> => {
-    const jose = await importPeer(USER, "jose", () => import("jose"))
+    const jose = await loadJose(USER)
     return { jose, ...(await loadTicketKey(jose, `${USER}({ key })`, form, "private")) }
   }
 

@@ -3,7 +3,7 @@ import type { CallError } from "../../../core/errors.ts"
 import type { KeyForm } from "../../../internal/jose-keys.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
 import { validateOptions, type OptionsSchema } from "../../../internal/options.ts"
-import { importPeer } from "../../../internal/import-peer.ts"
+import { loadJose } from "../../../internal/jose.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
@@ -81,7 +81,7 @@ export function createTicketVerifier(options: TicketVerifierOptions): TicketVeri
   let loaded: Promise<Loaded> | undefined
 
   const open = async (): Promise<Loaded> => {
-    const jose = await importPeer(USER, "jose", () => import("jose"))
+    const jose = await loadJose(USER)
     const keys = forms.map((key, at) => loadTicketKey(jose, nameOf(at), key, "public"))
     return { jose, keys: await Promise.all(keys) }
   }
