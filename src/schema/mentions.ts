@@ -1,7 +1,7 @@
 import { isObject } from "../internal/guards.ts"
 import { perObject } from "../internal/per-object.ts"
 import { FILE_MARK } from "./files.ts"
-import { definitionsOf } from "./trusted-schemas.ts"
+import { definitionsOf, type DefinitionSource } from "./trusted-schemas.ts"
 
 /** Where the definitions of an admitted schema are. */
 export const DEFS = "#/$defs/"
@@ -36,7 +36,10 @@ const mentionsOf = perObject((schema: object) => {
 })
 
 /** All definitions that a schema needs, by name, if they are read one by one. */
-export function neededBy(schema: object, source = definitionsOf(schema)): Map<string, unknown> {
+export function neededBy(
+  schema: object,
+  source: DefinitionSource | undefined = definitionsOf(schema),
+): Map<string, unknown> {
   const needed = new Map<string, unknown>()
   const waiting: object[] = source === undefined ? [] : [schema]
   for (const node of waiting) {
