@@ -4,6 +4,9 @@ import { isResponseEnvelope } from "./envelope.ts"
 import type { Identity } from "./types.ts"
 import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 
+/** The message of the error for an invalid request. */
+export const INVALID_REQUEST = "The request does not match CallEventSchema. It was not run."
+
 /**
  * Whether a value is an event: `CallEventSchema` as plain code.
  *

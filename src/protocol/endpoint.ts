@@ -1,6 +1,6 @@
 import type { CallEvent, CallRespondedEvent } from "../core/events.ts"
 import type { CallError } from "../core/errors.ts"
-import { isEventForCaller } from "../core/is-event.ts"
+import { INVALID_REQUEST, isEventForCaller } from "../core/is-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -75,9 +75,9 @@ export class Endpoint implements Deliverer {
     if (this.serving === undefined || !isEventForCaller(event)) return
     const { type, requestId } = event
     if (type !== "call.requested") return
-    const message = "The request does not match CallEventSchema. It was not run."
+    const why = { code: "VALIDATION_ERROR", message: INVALID_REQUEST }
     const terms = { retryable: false, mayHaveExecuted: false }
-    this.trySend({ type: "call.error", requestId, code: "VALIDATION_ERROR", message, ...terms })
+    this.trySend({ type: "call.error", requestId, ...why, ...terms })
   }
 
   #isSound(event: unknown): event is CallEvent {

@@ -1,7 +1,10 @@
 // Where a schema has files.
 
+import { isObject } from "../internal/guards.ts"
+import { perObject } from "../internal/per-object.ts"
 import { FILE_MARK } from "./files.ts"
 import type { JsonSchema } from "./json.ts"
+import { mayHaveFiles } from "./mentions.ts"
 import { mapSchemas } from "./read/plain-schema.ts"
 import { type SchemaView, viewOf } from "./read/view.ts"
 
@@ -30,17 +33,12 @@ export interface FileFields {
   readonly only: { readonly name: string; readonly field: FileField } | undefined
 }
 
-const fieldsBySchema = new WeakMap<object, FileFields | null>()
-
 /** Finds the files of a schema; `undefined` when there are none. */
 export function fileFieldsOf(schema: unknown): FileFields | undefined {
-  if (typeof schema !== "object" || schema === null) return undefined
-  let fields = fieldsBySchema.get(schema)
-  if (fields === undefined) fieldsBySchema.set(schema, (fields = findFields(schema) ?? null))
-  return fields ?? undefined
+  return isObject(schema) && mayHaveFiles(schema) ? findFields(schema) : undefined
 }
 
-function findFields(schema: object): FileFields | undefined {
+const findFields = perObject((schema: object): FileFields | undefined => {
   const view = viewOf(schema)
   const whole = fieldOf(view)
   if (whole !== undefined && !whole.isList) return { whole, properties: new Map(), only: undefined }
@@ -50,7 +48,7 @@ function findFields(schema: object): FileFields | undefined {
   const [name, field] = first
   const isOnly = properties.size === 1 && !field.isList
   return { whole: undefined, properties, only: isOnly ? { name, field } : undefined }
-}
+})
 
 function filesOf(view: SchemaView): Map<string, FileField> {
   const properties = new Map<string, FileField>()
@@ -99,14 +97,17 @@ export function mediaTypeOf(view: SchemaView): string | undefined {
   return typeof type === "string" ? type : undefined
 }
 
-function isFileNode({ [FILE_MARK]: mark, format, type }: JsonSchema): boolean {
+/** Whether a schema is that of a file. */
+export function isFileNode({ [FILE_MARK]: mark, format, type }: JsonSchema): boolean {
   return mark === "bytes" || mark === "stream" || (format === "binary" && type === undefined)
 }
 
 /** A schema for readers of JSON, in which files are base64 text; the same one when it has no files. */
 export function withBase64(schema: JsonSchema): JsonSchema {
-  const before = converted.get(schema)
-  if (before !== undefined) return before
+  return mayHaveFiles(schema) ? converted(schema) : schema
+}
+
+const converted = perObject((schema: JsonSchema): JsonSchema => {
   let hasFiles = false
   const mapped = mapSchemas(schema, (node) => {
     if (!isFileNode(node)) return node
@@ -116,9 +117,5 @@ export function withBase64(schema: JsonSchema): JsonSchema {
     const own = mark === undefined ? { format } : undefined
     return { type: "string", ...own, ...rest, contentEncoding: "base64" }
   })
-  const result = hasFiles ? mapped : schema
-  converted.set(schema, result)
-  return result
-}
-
-const converted = new WeakMap<JsonSchema, JsonSchema>()
+  return hasFiles ? mapped : schema
+})

@@ -262,7 +262,7 @@ describe("a page", () => {
     const size = await bundledSize(bundle.source, built.app)
 
     expect(size).toBeGreaterThan(1000)
-    expect(size).toBeLessThanOrEqual(bundle.limit ?? bundle.goal)
+    expect(size).toBeLessThanOrEqual(bundle.limit)
   })
 })
 

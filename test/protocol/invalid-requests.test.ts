@@ -5,17 +5,14 @@ import { WebSocket } from "ws"
 import { createRegistry, serveCalls } from "../../src/index.ts"
 import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import { serveHTTP } from "../../src/node.ts"
+import { INVALID_FIELDS, REFUSED, REQUEST } from "../support/invalid-requests.ts"
 import { operation } from "../support/operations.ts"
 
 const INVALID: readonly object[] = [
-  { canAnswer: "true" },
+  ...INVALID_FIELDS,
   { operationId: 7 },
   { operationId: "" },
-  { kind: "other" },
   { timeout: "soon" },
-  { metadata: [] },
-  { identity: { id: "ada" } },
-  { idempotencyKey: "" },
 ]
 
 let runs = 0
@@ -50,26 +47,17 @@ const WAYS: Readonly<Record<string, (event: object) => Promise<unknown>>> = {
   },
 }
 
-const request = { type: "call.requested", requestId: "r1", operationId: "a.b", input: {} }
-const refused = {
-  type: "call.error",
-  requestId: "r1",
-  code: "VALIDATION_ERROR",
-  retryable: false,
-  mayHaveExecuted: false,
-}
-
 describe.each(Object.entries(WAYS))("a request over %s", (way, send) => {
   test.each(INVALID)("is answered with VALIDATION_ERROR if it has %j", async (wrong) => {
     runs = 0
-    expect(await send({ ...request, ...wrong })).toMatchObject(refused)
+    expect(await send({ ...REQUEST, ...wrong })).toMatchObject(REFUSED)
     expect(runs).toBe(0)
   })
 
   if (way !== "WebSocket") return
   test("is answered if it marks bytes where there are none", async () => {
     runs = 0
-    expect(await send({ ...request, binary: { "/nowhere": "bytes" } })).toMatchObject(refused)
+    expect(await send({ ...REQUEST, binary: { "/nowhere": "bytes" } })).toMatchObject(REFUSED)
     expect(runs).toBe(0)
   })
 })

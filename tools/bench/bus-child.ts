@@ -20,8 +20,6 @@ export type BusQuestion =
   | { readonly kind: "calls"; readonly count: number; readonly lanes: number }
   /** The median wall time of sequential calls, in microseconds. */
   | { readonly kind: "latency"; readonly count: number }
-  /** Reads a stream of small items. */
-  | { readonly kind: "items"; readonly count: number }
   /** Starts a stream. */
   | { readonly kind: "open"; readonly count: number }
   /** Reads some items of it. */
@@ -58,8 +56,6 @@ async function answer(question: BusQuestion): Promise<unknown> {
       return question.count
     case "latency":
       return await latency(client, question.count)
-    case "items":
-      return (await client.items?.(question.count)) ?? "It has no streams of small items."
     case "open":
       stream = client.open?.(question.count)[Symbol.asyncIterator]()
       return stream === undefined ? "It has no streams." : 0

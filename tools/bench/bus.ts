@@ -13,7 +13,7 @@ const CHILD = fileURLToPath(import.meta.resolve("./bus-child.ts"))
 
 export const REQUEST = "nc.request"
 export const GRANTED = "operations over NATS, granted"
-export const TCP = "raw TCP, a write for each message"
+const TCP = "raw TCP, a write for each message"
 
 /** The rows, by contender. */
 export const NAMES: Readonly<Record<BusName, string>> = {
@@ -33,8 +33,6 @@ export const NAMES: Readonly<Record<BusName, string>> = {
   "nats-batched": "NATS by hand, batched",
   "redis-hand": "Redis by hand",
   "redis-batched": "Redis by hand, batched",
-  "thread-batched": "thread by hand, batched",
-  thread: "operations over a thread",
 }
 
 /** The brokers of the contenders. */
@@ -83,15 +81,6 @@ export function callsOf(pair: BusPair, lanes: number): Workload {
   return { name, cpu: () => cpuOf(pair), run }
 }
 
-/** Items of a stream that is read to its end. */
-export function itemsOf(pair: BusPair, against: BusName): Workload {
-  const { name, caller } = pair
-  const run = async (count: number): Promise<void> => {
-    assert.equal(await caller.ask({ kind: "items", count }), count, name)
-  }
-  return { name, against: NAMES[against], cpu: () => cpuOf(pair), run }
-}
-
 /** The median time of a call, one after the other. */
 export interface Latency {
   readonly name: string
@@ -124,7 +113,7 @@ export async function measureLatencies(
 
 function brokerOf(name: BusName, { nats, redis }: Partial<Brokers>): Broker | undefined {
   if (name.startsWith("redis")) return redis
-  return /^(tcp|ws|thread)/.test(name) ? undefined : nats
+  return /^(tcp|ws)/.test(name) ? undefined : nats
 }
 
 async function cpuOf({ caller, worker, broker }: BusPair): Promise<number> {

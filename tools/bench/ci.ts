@@ -19,7 +19,7 @@ import { goalsTable } from "./table.ts"
 
 type Built = Library & Pick<DocumentLibrary, "toHTTP">
 
-/** What calls allocate today, plus a small margin. The targets are lower: see `goals.ts`. */
+/** What calls allocate today, plus a small margin. */
 const MAX_BYTES: Readonly<Record<string, number>> = {
   "execute, small": 1100,
   "execute, large": 1200,

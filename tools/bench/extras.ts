@@ -12,11 +12,11 @@ export interface Extras {
   close(): Promise<void>
 }
 
-/** The rows with targets. */
+/** The row with a target. */
 export const REJECTED = "execute, rejected with three issues"
-export const SUBSCRIBED = "subscribe, per item"
-export const PUSHED = "subscribe to a push source, per item"
-export const LISTENED = "execute, with a listener of onCall"
+const SUBSCRIBED = "subscribe, per item"
+const PUSHED = "subscribe to a push source, per item"
+const LISTENED = "execute, with a listener of onCall"
 const ERROR = "an Error with its stack, rejected"
 const BARE_PUSH = "bare push source, per item"
 

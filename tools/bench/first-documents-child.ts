@@ -33,18 +33,12 @@ async function measure({ operations, path }: FirstQuestion): Promise<First> {
   setImmediate(watch)
   const start = cpuSoFar()
   const response = await fetch(new Request(`http://localhost${path}`))
-  const reader = response.body?.getReader()
-  let bytes = (await reader?.read())?.value?.byteLength ?? 0
-  const firstByte = cpuSoFar() - start
-  for (;;) {
-    const { done = true, value } = (await reader?.read()) ?? {}
-    if (done) break
-    bytes += value?.byteLength ?? 0
-  }
+  let bytes = 0
+  for await (const chunk of response.body ?? []) bytes += chunk.byteLength
   const whole = cpuSoFar() - start
   isOver = true
   watch()
-  return { whole, firstByte, longest, bytes }
+  return { whole, longest, bytes }
 }
 
 async function github() {

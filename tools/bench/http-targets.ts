@@ -35,7 +35,7 @@ export interface StreamTarget {
 }
 
 export const BARE = "node:http"
-export const EACH = "node:http, a write for each"
+const EACH = "node:http, a write for each"
 const ENVELOPED = "node:http, in envelopes"
 export const GATEWAY = "operations, gateway"
 export const REST = "operations, REST"

@@ -17,7 +17,6 @@ import type * as served from "../../src/to-mcp.ts"
 import type * as toHTTP from "../../src/to-http.ts"
 import type * as validation from "../../src/core/validation.ts"
 import type * as websocket from "../../src/websocket.ts"
-import type * as worker from "../../src/worker.ts"
 
 /** What the benchmark uses of the built library. */
 export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistry"> &
@@ -62,13 +61,6 @@ export type BusLibrary = Pick<typeof registry, "createRegistry"> &
   Pick<typeof nats, "createNatsTransport"> &
   Pick<typeof redis, "createRedisTransport">
 
-/** What it uses to call another thread. */
-export type ThreadLibrary = Pick<typeof registry, "createRegistry"> &
-  Pick<typeof define, "defineOperation"> &
-  Pick<typeof serve, "serveCalls"> &
-  Pick<typeof client, "createClient"> &
-  Pick<typeof worker, "createWorkerTransport">
-
 const here = import.meta.dirname
 
 /**
@@ -78,7 +70,7 @@ const here = import.meta.dirname
  * emits is loaded as it stands. Type errors are printed and stop nothing: they do not change what runs.
  */
 export function buildLibrary(): void {
-  const compiler = resolve(here, "../node_modules/typescript/bin/tsc")
+  const compiler = resolve(here, "../../node_modules/typescript/bin/tsc")
   const out = resolve(here, "dist")
   const { status, stdout } = spawnSync(
     process.execPath,
@@ -152,18 +144,6 @@ export async function loadBuiltBus(): Promise<BusLibrary> {
     "internal/logger.js",
   ]
   return (await load(...files, "nats.js", "redis.js")) as BusLibrary
-}
-
-/** Loads what was built before, and of it what calls other threads. */
-export async function loadBuiltThread(): Promise<ThreadLibrary> {
-  const files = [
-    "engine/registry.js",
-    "core/define.js",
-    "protocol/pending/request-map.js",
-    "protocol/server/serve.js",
-    "protocol/client.js",
-  ]
-  return (await load(...files, "worker.js")) as ThreadLibrary
 }
 
 // Modules and not the barrel: what else the package exports would only fill the heap.

@@ -1,4 +1,4 @@
-/** Retained memory: of a stream that is long enough to show leaks, and of pending calls. */
+/** The memory that a stream retains which is long enough to show leaks. */
 
 /** The memory that a long stream retained. */
 export interface Flatness {
@@ -24,26 +24,6 @@ export async function flatness(
   const [first = Number.NaN, ...rest] = weights
   return { name, items, grownBytes: Math.max(0, ...rest.map((weight) => weight - first)) }
 }
-
-const PENDING = 20_000
-
-/** Heap of a call that waits for its answer, at the caller. */
-export async function bytesPerPendingCall(call: () => Promise<unknown>): Promise<number> {
-  const pending: Promise<unknown>[] = []
-  const begin = (count: number): void => {
-    for (let index = 0; index < count; index++) pending.push(call().catch(() => undefined))
-  }
-  begin(PENDING)
-  await new Promise((resolve) => setImmediate(resolve))
-  const before = weighHeap()
-  begin(PENDING)
-  await new Promise((resolve) => setImmediate(resolve))
-  // The array and the promises of `catch` belong to the benchmark.
-  const own = 8 + PROMISE_BYTES
-  return (weighHeap() - before) / PENDING - own
-}
-
-const PROMISE_BYTES = 56
 
 function weighHeap(): number {
   const { gc } = globalThis

@@ -1,5 +1,5 @@
 import { provideNats, provideRedis, startNats, startRedis } from "../../test/support/brokers.ts"
-import { callsOf, itemsOf, measureLatencies, startPair } from "./bus.ts"
+import { callsOf, measureLatencies, startPair } from "./bus.ts"
 import type { BusPair } from "./bus.ts"
 import type { BusResults } from "./bus-report.ts"
 import { measureBusStream } from "./bus-streams.ts"
@@ -24,14 +24,6 @@ const SINGLES: readonly (readonly [name: BusName, against: BusName])[] = [
   ["redis-idempotent", "redis-hand"],
   ["redis-granted", "redis-hand"],
 ]
-/** Streams of small items. */
-const ITEMS: readonly (readonly [name: BusName, against: BusName])[] = [
-  ["nats-batched", "nats-batched"],
-  ["granted", "nats-batched"],
-  ["redis-batched", "redis-batched"],
-  ["redis-granted", "redis-batched"],
-]
-
 /** Pairs of a peer and ours, which must be faster: they run in turn, without others in between. */
 const DUELS: readonly (readonly [peer: BusName, ours: BusName])[] = [
   ["moleculer", "granted"],
@@ -76,11 +68,6 @@ export async function measureBus(
       SINGLES.map(([name, against]) => ({ pair: pairOf(name), against })),
       { rounds: effort.rounds, count: 500 },
     )
-    log("Measuring streams of small items over brokers")
-    const busItems = await measure(
-      ITEMS.map(([name, against]) => itemsOf(pairOf(name), against)),
-      longer,
-    )
     log("Measuring calls over brokers, in pairs")
     const busDuels: Measurement[] = []
     for (const duel of DUELS) {
@@ -95,7 +82,7 @@ export async function measureBus(
     for (const name of ["granted", "redis-granted"] as const) {
       busStreams.push(await measureBusStream(name, brokers, items))
     }
-    return { busCalls, busSingles, busLatencies, busItems, busDuels, busStreams }
+    return { busCalls, busSingles, busLatencies, busDuels, busStreams }
   } finally {
     for (const pair of pairs) pair.end()
   }

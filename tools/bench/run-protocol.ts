@@ -1,11 +1,11 @@
-import { callsOf, itemsOf, measureLatencies, startPair } from "./bus.ts"
+import { callsOf, measureLatencies, startPair } from "./bus.ts"
 import type { BusPair } from "./bus.ts"
 import type { BusName } from "./contenders/bus.ts"
 import type { BetweenResults, ProtocolResults } from "./goals.ts"
 import type { Library } from "./library.ts"
 import { measure } from "./measure.ts"
 import type { Effort } from "./measure.ts"
-import { bytesPerPendingCall, flatness } from "./memory.ts"
+import { flatness } from "./memory.ts"
 import { protocol } from "./protocol.ts"
 import { sockets } from "./websocket.ts"
 
@@ -31,9 +31,6 @@ export async function measureProtocol(
     await flatness("in process", items, inProcess.stream),
     await flatness("over WebSocket", items, overSocket.stream),
   ]
-  const unanswered = new library.PendingRequestMap(new EventTarget())
-  const pendingBytes = await bytesPerPendingCall(() => unanswered.call("shop.quote", {}))
-  await unanswered.close()
   await inProcess.close()
   await overSocket.close()
   const between = await measureBetween(effort, log)
@@ -43,21 +40,20 @@ export async function measureProtocol(
     socketCalls,
     socketStreams,
     flatness: lengths,
-    pendingBytes,
     ...between,
   }
 }
 
-/** Calls and streams over WebSocket with both ends in separate processes, and from a thread. */
+/** Calls over WebSocket with both ends in separate processes. */
 async function measureBetween(
   effort: Effort,
   log: (text: string) => void,
 ): Promise<BetweenResults> {
-  log("Measuring WebSockets between processes, and threads")
+  log("Measuring WebSockets between processes")
   const pairs = new Map<BusName, BusPair>()
   const pairOf = (name: BusName): BusPair => pairs.get(name) as BusPair
   try {
-    for (const name of ["tcp", "ws-batched", "ws-hand", "ws", "thread-batched", "thread"] as const)
+    for (const name of ["tcp", "ws-batched", "ws-hand", "ws"] as const)
       pairs.set(name, await startPair(name, {}))
     const longer = {
       ...effort,
@@ -72,15 +68,6 @@ async function measureBetween(
       betweenLatencies: await measureLatencies(
         (["ws-hand", "ws"] as const).map((name) => ({ pair: pairOf(name), against: "ws-hand" })),
         { rounds: effort.rounds, count: 500 },
-      ),
-      betweenItems: await measure(
-        [
-          itemsOf(pairOf("ws-batched"), "ws-batched"),
-          itemsOf(pairOf("ws"), "ws-batched"),
-          itemsOf(pairOf("thread-batched"), "thread-batched"),
-          itemsOf(pairOf("thread"), "thread-batched"),
-        ],
-        longer,
       ),
     }
   } finally {

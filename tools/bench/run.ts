@@ -3,7 +3,8 @@
  * is missed.
  *
  * Flags select parts; with several flags, each part runs in a separate process. `--quick` runs fewer and
- * shorter rounds, `--goals` prints only the targets, `--json` one JSON value.
+ * shorter rounds, `--goals` prints only the targets, `--json` one JSON value; `--page` draws the charts of
+ * `docs/benchmarks.md` again.
  */
 import assert from "node:assert/strict"
 import { fork } from "node:child_process"
@@ -38,9 +39,10 @@ import { measureBus } from "./run-bus.ts"
 import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
+import { drawCharts } from "./page.ts"
 import { measurePolicies, policyGoals, policyTables } from "./policy.ts"
 import { measurePatterns, patternGoals, patternTables } from "./patterns.ts"
-import { callsUntilSettled, rotation, scaling } from "./scaling.ts"
+import { rotation, scaling } from "./scaling.ts"
 import { measureSizes, sizeGoals, sizeTables } from "./sizes.ts"
 import { measureStart, startGoals, startTables } from "./start.ts"
 import { measureTypes, typeGoals, typeTables } from "./types.ts"
@@ -140,6 +142,7 @@ for (const each of parts) {
 const goals = outcomes.flatMap((outcome) => outcome.goals)
 const results: object = Object.assign({}, ...outcomes.map((outcome) => outcome.results))
 if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1
+if (process.send === undefined && process.argv.includes("--page")) drawCharts(results)
 if (process.send !== undefined) process.send({ goals, results } satisfies Outcome)
 else if (isJson) {
   const { version: node, arch, platform } = process
@@ -189,12 +192,6 @@ function part<TResults extends object>(
 }
 
 async function measureCore(ours: Library): Promise<CoreResults> {
-  // First, while nothing is compiled yet.
-  const rotated = rotation(ours)
-  log("Calling operations until they are as fast as they get")
-  const settledAfter = await callsUntilSettled(
-    (count) => rotated[1]?.run(count) ?? Promise.resolve(),
-  )
   const compared = await compare(ours, effort)
   log("Measuring the other rows")
   const rows = extras(ours)
@@ -203,8 +200,8 @@ async function measureCore(ours: Library): Promise<CoreResults> {
   const made = await madeByCalls(ours)
   log("Measuring registries of three sizes")
   const registries = await measure(scaling(ours), effort)
-  const turns = await measure(rotated, effort)
-  return { ...compared, extras: other, scaling: registries, rotation: turns, settledAfter, made }
+  const turns = await measure(rotation(ours), effort)
+  return { ...compared, extras: other, scaling: registries, rotation: turns, made }
 }
 
 async function compare(

@@ -3,7 +3,7 @@ import Type from "typebox"
 import { Compile } from "typebox/schema"
 import { INPUTS, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
 import type { Library } from "./library.ts"
-import { callLoop, cpuOf, spreadOf } from "./measure.ts"
+import { callLoop } from "./measure.ts"
 import type { Workload } from "./measure.ts"
 
 const SIZES = [10, 1000, 100_000] as const
@@ -107,24 +107,6 @@ export function rotation({ createRegistry, defineOperation }: Library): Workload
     },
     { name: ROTATION, run: rotate((index) => registry.execute(ids[index] ?? "", inputs[index])) },
   ]
-}
-
-const SETTLING_BATCH = 10_000
-const SETTLING_BATCHES = 200
-
-/**
- * How many calls of a new operation it takes until they cost what they cost in the end, within a tenth: the end of the
- * first of three such batches in a row. Time of garbage collection and of other threads counts.
- */
-export async function callsUntilSettled(run: (count: number) => Promise<void>): Promise<number> {
-  const times: number[] = []
-  for (let batch = 0; batch < SETTLING_BATCHES; batch++) {
-    times.push(await cpuOf(() => run(SETTLING_BATCH)))
-  }
-  const end = spreadOf(times.slice(-SETTLING_BATCHES / 4)).median
-  const isSettled = (at: number): boolean => (times[at] ?? Number.POSITIVE_INFINITY) <= end * 1.1
-  const first = times.findIndex((_, at) => isSettled(at) && isSettled(at + 1) && isSettled(at + 2))
-  return (first + 1) * SETTLING_BATCH
 }
 
 /** A registry of many operations with different schemas. */

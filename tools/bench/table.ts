@@ -26,7 +26,6 @@ export function protocolTables(results: ProtocolResults): string[] {
     section("Stream items over WebSocket; times the floor", results.socketStreams, true),
     rateTable("WebSocket between processes, 64 in flight; times raw TCP", results.betweenCalls),
     latencyTable("WebSocket, one call at a time; times by hand", results.betweenLatencies),
-    rateTable("Items over WebSocket and from a thread; times by hand", results.betweenItems),
   ]
 }
 

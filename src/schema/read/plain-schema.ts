@@ -12,7 +12,7 @@ export function plainSchema(schema: unknown): JsonSchema {
 export function fromJson(json: string): JsonSchema {
   const copy: unknown = JSON.parse(json)
   if (copy === false) return { not: {} }
-  return isRecord(copy) ? standard(copy) : {}
+  return isRecord(copy) ? mapSchemas(copy, (node) => standardNode(node)) : {}
 }
 
 /** A schema with `type: "object"` at its root, when it accepts nothing but objects anyway, or everything. */
@@ -73,24 +73,28 @@ function isObjectOnly(schema: unknown, root: JsonSchema, depth: number): boolean
   return Array.isArray(oneOf) && oneOf.length > 0 && oneOf.every(isObject)
 }
 
-/** Without what validators of clients refuse: types that JSON does not have, names that are required twice. */
-function standard(schema: JsonSchema): JsonSchema {
-  return mapSchemas(schema, (node) => {
-    const { type, anyOf, required } = node
-    let out: Record<string, unknown> = node
-    if (Array.isArray(required) && new Set(required).size < required.length) {
-      out = { ...out, required: [...new Set(required)] }
-    }
-    if (Array.isArray(anyOf) && anyOf.some(isNoValue)) {
-      const { anyOf: _, ...rest } = out
-      const left: unknown[] = anyOf.filter((one) => !isNoValue(one))
-      const [only] = left
-      if (left.length === 1 && isRecord(only)) out = { ...rest, ...only }
-      else out = left.length === 0 ? rest : { ...rest, anyOf: left }
-    }
-    // Libraries have more types than JSON Schema, and clients refuse those.
-    if (typeof type !== "string" || JSON_TYPES.has(type)) return out
-    const { type: _, ...rest } = out
-    return rest
-  })
+/**
+ * A schema, not those in it, without what validators of clients refuse: types that JSON does not have, names that are
+ * required twice. What is left of a choice is merged in the form that `change` gives it.
+ */
+export function standardNode(
+  node: JsonSchema,
+  change: (only: JsonSchema) => JsonSchema = (only) => only,
+): JsonSchema {
+  const { type, anyOf, required } = node
+  let out: Record<string, unknown> = node
+  if (Array.isArray(required) && new Set(required).size < required.length) {
+    out = { ...out, required: [...new Set(required)] }
+  }
+  if (Array.isArray(anyOf) && anyOf.some(isNoValue)) {
+    const { anyOf: _, ...rest } = out
+    const left: unknown[] = anyOf.filter((one) => !isNoValue(one))
+    const [only] = left
+    if (left.length === 1 && isRecord(only)) out = { ...rest, ...change(only) }
+    else out = left.length === 0 ? rest : { ...rest, anyOf: left }
+  }
+  // Libraries have more types than JSON Schema, and clients refuse those.
+  if (typeof type !== "string" || JSON_TYPES.has(type)) return out
+  const { type: _, ...rest } = out
+  return rest
 }

@@ -3,7 +3,7 @@ import { requirementOf } from "../../core/access.ts"
 import type { Identity } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
-import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import type { HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { documentSteps } from "./openapi/document.ts"
 import type { DocumentSecurity, Steps } from "./openapi/model.ts"
@@ -39,12 +39,13 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
       handle: async ({ incoming, caller }) => {
         const openapi = versionOf(incoming.query)
         const { mountPath } = incoming
-        access ??= accessKeys(context)
-        const key = `${openapi} ${mountPath ?? "."} ${viewOf(context, caller, access)}`
+        const { identity } = caller
+        const view = identity && viewOf(context, identity, (access ??= accessKeys(context)))
+        const key = `${openapi} ${mountPath ?? "."} ${view ?? ""}`
         let document = documents.get(key)
         if (document === undefined) {
           const place = { openapi, mountPath, restPath: rest.path }
-          const text = inSlices(textSteps(context, caller.identity, place))
+          const text = inSlices(textSteps(context, identity, place))
           const latest: KeptDocument = { text, length: undefined }
           documents.set(key, (document = latest))
           // A failure is answered to everyone who waits, and tried again by the next.
@@ -210,11 +211,9 @@ function accessKeys({ registry }: HTTPContext): AccessKeys {
 /** Key of the operations that a caller sees: the scopes that matter, or one character for each operation. */
 function viewOf(
   context: HTTPContext,
-  caller: HTTPCaller,
+  identity: Identity,
   { scopes, hasResources }: AccessKeys,
 ): string {
-  const { identity } = caller
-  if (identity === undefined) return ""
   if (!hasResources) {
     const own = new Set(identity.scopes.filter((scope) => scopes.has(scope)))
     return JSON.stringify([...own].toSorted())

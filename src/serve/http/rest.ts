@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { dataAnswer, itemText } from "./answer.ts"
 import { answerOperation } from "./deprecation.ts"
@@ -38,9 +39,9 @@ function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
         { operationId: id, headers: { allow: "POST" } },
       )
     }
-    return readQueryInput(request.incoming.query, spec.inputSchema as JsonSchema, (text) =>
-      context.parseJSON(text, spec),
-    )
+    const schema = spec.inputSchema as JsonSchema
+    const parse = (text: string): unknown => context.parseJSON(text, spec)
+    return decodeFiles(schema, readQueryInput(request.incoming.query, schema, parse))
   })
 }
 

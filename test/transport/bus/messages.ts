@@ -12,6 +12,8 @@ export function messageText(message: CallerMessage | WorkerMessage): string {
       return wholeText(wire.goText(wire.quoted(message.id), message.key, message.left))
     case "done":
       return wire.doneText(message.ids.map(wire.quoted))
+    case "invalid":
+      throw new TypeError("An invalid request is only read.")
     case "request": {
       const { event, attempt, now: isNow = false, ticket } = message
       return wire.requestText(encodeCallEvent(event), { attempt, isNow, ticket })

@@ -1,15 +1,12 @@
-/** Calls and streams by hand: JSON, ids, compiled checks; no deadline, no guard, no metadata. */
+/** Calls by hand: JSON, ids, compiled checks; no deadline, no guard, no metadata. */
 import { Quote, quote, QuoteInput } from "../cases.ts"
 import type { BusClient, BusContender } from "./bus.ts"
 import { LINES } from "./lines.ts"
 import type { Line, LineName } from "./lines.ts"
-import { parser, quotes, StreamInput } from "./socket.ts"
+import { parser } from "./socket.ts"
 
-/** An input or a number of items; an answer, an item, or how many items were read. */
-type Message = readonly [id: number, kind: "call" | "stream" | "read" | "error", value: unknown]
-
-/** Items of a stream that may be in transit. */
-const WINDOW = 256
+/** An input, or an answer. */
+type Message = readonly [id: number, kind: "call" | "error", value: unknown]
 
 /** With `isBatched`, all messages of one turn are sent as one text: the best that a connection allows. */
 export function byHand(name: LineName, isBatched: boolean): BusContender {
@@ -21,7 +18,7 @@ export function byHand(name: LineName, isBatched: boolean): BusContender {
 }
 
 /** Sends and receives messages. */
-export interface Exchange {
+interface Exchange {
   send(message: Message): void
   receive: (message: Message) => void
 }
@@ -49,11 +46,9 @@ function exchangeOver(line: Line, isBatched: boolean): Exchange {
 
 const parseInput = parser<QuoteInput>(QuoteInput)
 const parseOutput = parser<Quote>(Quote)
-const parseStream = parser<StreamInput>(StreamInput)
 
-/** Answers the calls and streams of one peer. */
-export function serve(exchange: Exchange): void {
-  const streams = new Map<number, { read: number; wake: (() => void) | undefined }>()
+/** Answers the calls of one peer. */
+function serve(exchange: Exchange): void {
   const answer = async (id: number, input: unknown): Promise<void> => {
     try {
       exchange.send([id, "call", parseOutput(await quote(parseInput(input)))])
@@ -61,32 +56,11 @@ export function serve(exchange: Exchange): void {
       exchange.send([id, "error", String(error)])
     }
   }
-  const stream = async (id: number, input: unknown): Promise<void> => {
-    const state = { read: 0, wake: undefined as (() => void) | undefined }
-    streams.set(id, state)
-    let sent = 0
-    for await (const item of quotes(parseStream(input).count)) {
-      if (sent - state.read >= WINDOW) await new Promise<void>((wake) => (state.wake = wake))
-      exchange.send([id, "stream", parseOutput(item)])
-      sent++
-    }
-    streams.delete(id)
-    exchange.send([id, "stream", null])
-  }
-  exchange.receive = ([id, kind, value]) => {
-    if (kind === "call") void answer(id, value)
-    else if (kind === "stream") void stream(id, value)
-    else {
-      const state = streams.get(id)
-      if (state === undefined) return
-      state.read = value as number
-      state.wake?.()
-    }
-  }
+  exchange.receive = ([id, , input]) => void answer(id, input)
 }
 
 /** The calling end of an exchange. */
-export function call(exchange: Exchange): BusClient {
+function call(exchange: Exchange): BusClient {
   const pending = new Map<number, (kind: string, value: unknown) => void>()
   let ids = 0
   exchange.receive = ([id, kind, value]) => pending.get(id)?.(kind, value)
@@ -100,20 +74,6 @@ export function call(exchange: Exchange): BusClient {
           else reject(new TypeError(String(value)))
         })
         exchange.send([id, "call", input])
-      }),
-    items: (count) =>
-      new Promise((resolve) => {
-        const id = ++ids
-        let read = 0
-        pending.set(id, (_kind, value) => {
-          if (value !== null) {
-            if (++read % (WINDOW / 2) === 0) exchange.send([id, "read", read])
-            return
-          }
-          pending.delete(id)
-          resolve(read)
-        })
-        exchange.send([id, "stream", { count }])
       }),
     data: (result) => result,
   }

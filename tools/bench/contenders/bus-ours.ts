@@ -31,7 +31,6 @@ export function oursOverBus(name: BusName): BusContender {
             : (input) => client.shop.order(input),
         data: (result) => (result as { readonly data: unknown }).data,
         open: (count) => client.shop.blobs({ count }),
-        items: (count) => readAll(client.shop.quotes({ count })),
       }
     },
   }
@@ -53,16 +52,9 @@ export const oursBetweenProcesses: BusContender = {
     const client = library.createClient<typeof registry>(library.createWebSocketTransport(address))
     return {
       call: (input) => client.shop.quote(input),
-      items: (count) => readAll(client.shop.quotes({ count })),
       data: (result) => (result as { readonly data: unknown }).data,
     }
   },
-}
-
-async function readAll(stream: AsyncIterable<unknown>): Promise<number> {
-  let seen = 0
-  for await (const item of stream) if (item !== undefined) seen++
-  return seen
 }
 
 type Registry = ReturnType<typeof registryOf>

@@ -19,8 +19,6 @@ export type BusName =
   | "nats-batched"
   | "redis-hand"
   | "redis-batched"
-  | "thread-batched"
-  | "thread"
 
 /** One way to serve the small case over a broker, and to call it. */
 export interface BusContender {
@@ -37,8 +35,6 @@ export interface BusClient {
   readonly data: (result: unknown) => unknown
   /** A stream of 8 KiB items, if the contender supports it. */
   readonly open?: ((count: number) => AsyncIterable<unknown>) | undefined
-  /** Reads a stream of small items to its end; returns the number of items. */
-  readonly items?: ((count: number) => Promise<number>) | undefined
 }
 
 /** Loads only this contender, so that its process does not contain the packages of others. */
@@ -72,9 +68,5 @@ export async function loadBusContender(name: BusName): Promise<BusContender> {
       return (await import("./bus-hand.ts")).byHand("redis", true)
     case "ws":
       return (await import("./bus-ours.ts")).oursBetweenProcesses
-    case "thread-batched":
-      return (await import("./thread.ts")).threadByHand
-    case "thread":
-      return (await import("./thread.ts")).oursOverThread
   }
 }

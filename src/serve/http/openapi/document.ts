@@ -21,7 +21,7 @@ export function* documentSteps(
   const { title, version, description, servers, security = [], openapi = "3.1" } = options
   const restPath = options.restPath.replace(/\/+$/, "")
   const pool = new SchemaPool({ Problem: PROBLEM_SCHEMA })
-  const specs = shownSpecs(registry, options)
+  const specs = yield* shownSpecs(registry, options)
   const shown = new Set(specs.map(([id]) => id))
   const writer: OperationWriter = { pool, security, hasItemSchema: openapi === "3.2", shown }
   const paths: Record<string, JsonObject> = {}
@@ -52,17 +52,17 @@ export function* documentSteps(
 }
 
 /** Exposed operations, by id. */
-function shownSpecs(
+function* shownSpecs(
   registry: AnyRegistry,
   options: DocumentOptions,
-): Array<[string, OperationSpec]> {
+): Steps<Array<[string, OperationSpec]>> {
   const { isExposed, identity } = options
   const shown: Array<[string, OperationSpec]> = []
-  for (const { namespace, name, handler } of registry.list()) {
-    const id = `${namespace}.${name}`
-    const spec = handler === undefined ? undefined : registry.getSpec(id)
-    if (spec === undefined || spec.visibility === "internal") continue
-    if (isExposed?.(spec) === false) continue
+  for (const spec of registry.getAllSpecs()) {
+    yield
+    const id = `${spec.namespace}.${spec.name}`
+    if (spec.visibility === "internal" || isExposed?.(spec) === false) continue
+    if (registry.get(id)?.handler === undefined) continue
     if ("identity" in options && !maySee(spec, identity)) continue
     shown.push([id, spec])
   }

@@ -41,8 +41,8 @@ export interface OpenAPIObject extends JsonObject {
   components: Record<string, JsonObject>
 }
 
-/** Whether values of a schema are sent or received. */
-export type SchemaRole = "input" | "output"
+/** Whether values of a schema are sent, received, or the details of errors, which contain no files. */
+export type SchemaRole = "input" | "output" | "error"
 
 /** Long work in small steps, between which other work can run. */
 export type Steps<TResult> = Generator<undefined, TResult, undefined>

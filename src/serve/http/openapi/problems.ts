@@ -82,7 +82,7 @@ export function failureResponses(
 }
 
 function declaredProblem(id: string, error: ErrorDefinition, pool: SchemaPool): JsonObject {
-  const details = pool.add(error.schema as JsonSchema, "output", `${id}.${error.code}`)
+  const details = pool.add(error.schema as JsonSchema, "error", `${id}.${error.code}`)
   const { description } = error
   return {
     ...(description !== "" && { description }),

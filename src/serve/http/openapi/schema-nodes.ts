@@ -1,10 +1,12 @@
 import { definitionsOf, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
 import { isRecord } from "../../../internal/guards.ts"
-import { perObject } from "../../../internal/per-object.ts"
+import { isFileNode } from "../../../schema/file-fields.ts"
 import { setOwn, type JsonSchema } from "../../../schema/json.ts"
+import { mapSubschemas } from "../../../schema/keywords.ts"
+import { DEFS, neededBy } from "../../../schema/mentions.ts"
 import { Links } from "../../../schema/refs.ts"
-import { mapSchemas, plainSchema } from "../../../schema/read/plain-schema.ts"
-import { isShowable, type SchemaRole } from "./model.ts"
+import { standardNode } from "../../../schema/read/plain-schema.ts"
+import { isShowable, type JsonObject, type SchemaRole } from "./model.ts"
 
 /** A schema that others refer to; its own references are tokens. */
 export interface SchemaNode {
@@ -19,8 +21,6 @@ type Refer = (holder: Record<string, unknown>, keyword: "$ref" | "$dynamicRef") 
 /** The node of a schema that stands where it is used; `undefined` if it stays there. */
 type NodeOf = (schema: JsonSchema) => number | undefined
 
-const DEFS = "#/$defs/"
-
 /** Keywords that have no meaning, or another one, in a schema within a document. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary"],
@@ -32,23 +32,21 @@ function tokenOf(index: number): string {
   return `\u0001${index}`
 }
 
-/** The node of a token; `undefined` for any other text. */
-export function indexOfToken(ref: unknown): number | undefined {
-  if (typeof ref !== "string" || !ref.startsWith("\u0001")) return undefined
-  return Number(ref.slice(1))
-}
-
 /** Definitions of an imported document by name, for one role. */
 type World = Map<string, { readonly definition: unknown; readonly index: number | boolean }>
 
 /** Splits schemas into nodes: each referenced schema becomes one node. */
 export class NodeStore {
   readonly nodes: SchemaNode[] = []
-  readonly #namesIn = perObject(referredNames)
-  readonly #worlds: Record<SchemaRole, World[]> = { input: [], output: [] }
+  /** Objects whose `$ref` is the token of a node. */
+  readonly references: { readonly holder: JsonObject; readonly index: number }[] = []
+  readonly #worlds: Record<SchemaRole, World[]> = { input: [], output: [], error: [] }
 
-  /** Copies a schema with tokens as references, which are resolved in `root`. */
-  add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
+  /**
+   * Copies a schema, or a part of a `root`, with tokens as references. `place` becomes its name if it needs one and has
+   * none.
+   */
+  add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema = schema): JsonObject {
     const source = definitionsOf(root)
     return source === undefined
       ? this.#addOwn(schema, role, place, root)
@@ -56,7 +54,7 @@ export class NodeStore {
   }
 
   /** Adds a schema with its own definitions. */
-  #addOwn(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
+  #addOwn(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonObject {
     let links: Links | undefined
     const indexes = new Map<object, number>()
     const indexOf = (target: JsonSchema, wanted: string): number => {
@@ -80,7 +78,7 @@ export class NodeStore {
    * Adds a schema of an imported document. Its definitions are shared with thousands of others, so each is
    * processed once, and not again for every schema that uses it.
    */
-  #addShared(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): JsonSchema {
+  #addShared(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): JsonObject {
     const world = this.#worldOf(schema, role, source)
     const refer: Refer = (holder) => {
       const name = String(holder["$ref"] ?? holder["$dynamicRef"]).slice(DEFS.length)
@@ -98,16 +96,7 @@ export class NodeStore {
 
   /** Finds definitions that this schema can share: none of its names has another meaning there. */
   #worldOf(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): World {
-    const definitions = new Map<string, unknown>()
-    const waiting: object[] = [schema]
-    for (const node of waiting) {
-      for (const name of this.#namesIn(node)) {
-        if (definitions.has(name)) continue
-        const definition = source.get(name)
-        definitions.set(name, definition)
-        if (isRecord(definition)) waiting.push(definition)
-      }
-    }
+    const definitions = neededBy(schema, source)
     const fits = (world: World): boolean => {
       for (const [name, definition] of definitions) {
         const existing = world.get(name)
@@ -126,54 +115,57 @@ export class NodeStore {
   }
 
   /** Copies a schema and all it refers to, without recursion: chains may be long. */
-  #copyAll(schema: JsonSchema, role: SchemaRole, refer: Refer, nodeOf: NodeOf): JsonSchema {
+  #copyAll(schema: JsonSchema, role: SchemaRole, refer: Refer, nodeOf: NodeOf): JsonObject {
     const first = this.nodes.length
-    const copied = copy(schema, role, refer, nodeOf)
+    const copied = this.#copy(schema, role, refer, nodeOf)
     for (let index = first; index < this.nodes.length; index++) {
       const node = this.nodes[index] as SchemaNode
       const { body } = node
-      node.body = copy(body, role, refer, (one) => (one === body ? undefined : nodeOf(one)))
+      node.body = this.#copy(body, role, refer, (one) => (one === body ? undefined : nodeOf(one)))
     }
     return copied
   }
-}
 
-/** The names of the definitions that a schema refers to. */
-function referredNames(node: object): ReadonlySet<string> {
-  const names = new Set<string>()
-  mapSchemas(node as JsonSchema, (inner) => {
-    const ref = inner["$ref"]
-    if (typeof ref === "string") names.add(ref.slice(DEFS.length))
-    return within(inner)
-  })
-  return names
-}
-
-/** A schema without its definitions, which may be many and lazy. */
-function within(schema: JsonSchema): Record<string, unknown> {
-  const out: Record<string, unknown> = {}
-  for (const key of Object.keys(schema)) {
-    if (LEFT_OUT.has(key) || (key === "examples" && !isShowable(schema[key]))) continue
-    setOwn(out, key, schema[key])
+  #copy(schema: JsonSchema, role: SchemaRole, refer: Refer, nodeOf: NodeOf): JsonObject {
+    const change = (node: JsonSchema): JsonObject => {
+      const own = nodeOf(node)
+      if (own !== undefined) return { $ref: tokenOf(own) }
+      const out = standardNode(within(node, role), change)
+      const keyword = typeof node["$ref"] === "string" ? "$ref" : "$dynamicRef"
+      if (typeof node[keyword] !== "string") return out
+      const target = refer(node, keyword)
+      if (typeof target === "number") return { $ref: tokenOf(target), ...out }
+      return target ? out : { not: {} }
+    }
+    const inner = (value: unknown): unknown => (isRecord(value) ? copy(value) : value)
+    const copy = (node: JsonSchema): JsonObject => {
+      const holder = change(node)
+      for (const keyword of Object.keys(holder)) {
+        const value = holder[keyword]
+        const mapped = mapSubschemas(keyword, value, inner)
+        if (mapped !== value) holder[keyword] = mapped
+      }
+      const { $ref } = holder
+      if (typeof $ref === "string") this.references.push({ holder, index: Number($ref.slice(1)) })
+      return holder
+    }
+    return copy(schema)
   }
-  return out
 }
 
-function copy(schema: JsonSchema, role: SchemaRole, refer: Refer, nodeOf: NodeOf): JsonSchema {
+/** A schema, not those in it, as it is in a document: without its definitions, which may be many and lazy. */
+function within(schema: JsonSchema, role: SchemaRole): JsonObject {
+  const out: JsonObject = {}
   // Importers remove properties with these keywords; here the schema describes what is validated.
   const mark = role === "input" ? "readOnly" : "writeOnly"
-  const mapped = mapSchemas(schema, (node) => {
-    const own = nodeOf(node)
-    if (own !== undefined) return { $ref: tokenOf(own) }
-    const out = within(node)
-    if (typeof out[mark] === "boolean") delete out[mark]
-    const keyword = typeof node["$ref"] === "string" ? "$ref" : "$dynamicRef"
-    if (typeof node[keyword] !== "string") return out
-    const target = refer(node, keyword)
-    if (typeof target === "number") return { $ref: tokenOf(target), ...out }
-    return target ? out : { not: {} }
-  })
-  return plainSchema(mapped)
+  // Files are base64 text in JSON; what is not JSON has a type by now.
+  const isFile = role !== "error" && isFileNode(schema) && schema["type"] === undefined
+  const node = isFile ? { type: "string", ...schema, contentEncoding: "base64" } : schema
+  for (const [key, value] of Object.entries(node)) {
+    if (LEFT_OUT.has(key) || (key === mark && typeof value === "boolean")) continue
+    if (key !== "examples" || isShowable(value)) setOwn(out, key, value)
+  }
+  return out
 }
 
 /** `Task` for `#/$defs/Task` and for `https://example.com/schemas/Task`. */

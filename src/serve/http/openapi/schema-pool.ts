@@ -1,61 +1,33 @@
-import { setOwn, type JsonSchema } from "../../../schema/json.ts"
-import { mapSchemas } from "../../../schema/read/plain-schema.ts"
-import type { JsonObject, SchemaRole, Steps } from "./model.ts"
-import { indexOfToken, NodeStore, type SchemaNode } from "./schema-nodes.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import type { Steps } from "./model.ts"
+import { NodeStore, type SchemaNode } from "./schema-nodes.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
 
 const MAX_NAME = 100
 
-/** A schema, its place in the document, and the object that gets its final form. */
-interface Slot {
-  readonly target: JsonObject
-  /** Its place, usable as a name: `task.create.input`. */
-  readonly place: string
-  readonly body: JsonSchema
-}
-
 /** The schemas of a document: added one by one, and finished together. */
-export class SchemaPool {
-  readonly #store = new NodeStore()
-  readonly #slots: Slot[] = []
+export class SchemaPool extends NodeStore {
   readonly #reserved: Readonly<Record<string, JsonSchema>>
 
   /** `reserved` are components of the document itself; their names are not reused. */
   constructor(reserved: Readonly<Record<string, JsonSchema>>) {
+    super()
     this.#reserved = reserved
   }
 
-  /**
-   * Adds a schema, or a part of a `root`. The returned object is empty until `finish` fills it.
-   *
-   * `place` becomes its name if it needs one and has none.
-   */
-  add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema = schema): JsonObject {
-    const target: JsonObject = {}
-    this.#slots.push({ target, place, body: this.#store.add(schema, role, place, root) })
-    return target
-  }
-
-  /** Fills all returned objects, and returns the components that they refer to. */
+  /** Completes the references in all copies, and returns the components that they lead to. */
   *finish(): Steps<Record<string, JsonSchema>> {
-    const { nodes } = this.#store
+    const { nodes, references } = this
     const same = yield* mergeNodes(nodes)
     const live = new Set(same)
     const names = this.#name(live)
-    const refer = (schema: JsonSchema): JsonSchema => {
-      const index = indexOfToken(schema["$ref"])
-      if (index === undefined) return schema
-      return { ...schema, $ref: `#/components/schemas/${names.get(same[index] as number)}` }
-    }
-    for (const { target, body } of this.#slots) {
-      for (const [key, value] of Object.entries(mapSchemas(body, refer))) setOwn(target, key, value)
+    for (const { holder, index } of references) {
+      holder["$ref"] = `#/components/schemas/${names.get(same[index] as number)}`
       yield
     }
     const components = new Map<string, JsonSchema>(Object.entries(this.#reserved))
     for (const index of live) {
-      const { body } = nodes[index] as SchemaNode
-      components.set(names.get(index) as string, mapSchemas(body, refer))
-      yield
+      components.set(names.get(index) as string, (nodes[index] as SchemaNode).body)
     }
     const sorted = [...components].toSorted(([left], [right]) => (left < right ? -1 : 1))
     return Object.fromEntries(sorted)
@@ -66,7 +38,7 @@ export class SchemaPool {
     const taken = new Set(Object.keys(this.#reserved))
     const names = new Map<number, string>()
     for (const index of live) {
-      const wanted = safeName((this.#store.nodes[index] as SchemaNode).wanted)
+      const wanted = safeName((this.nodes[index] as SchemaNode).wanted)
       let name = wanted
       for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`
       taken.add(name)

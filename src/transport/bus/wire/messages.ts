@@ -15,6 +15,13 @@ export type CallerMessage =
       /** The signed identity of the caller. */
       readonly ticket?: string | undefined
     }
+  /** A request that does not match the schema of events: what `wire.ts` reads instead of it. Never sent. */
+  | {
+      readonly type: "invalid"
+      readonly attempt: number
+      readonly event: { readonly requestId: string }
+      readonly now: boolean
+    }
   /** Grants a call: `key` is from the worker's `accepted`, `left` the remaining milliseconds. */
   | { readonly type: "go"; readonly id: string; readonly key: string; readonly left: number }
   /** Denies a grant: another worker runs the call, or its caller left. */
@@ -88,7 +95,7 @@ export type WorkerMessage =
 /** A message that is not an item of a list. */
 export type WholeMessage = Exclude<
   CallerMessage | WorkerMessage,
-  { readonly type: "request" | "go" | "done" | "accepted" }
+  { readonly type: "request" | "invalid" | "go" | "done" | "accepted" }
 >
 
 /** Messages that are sent together, and the address of their sender. */

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { decodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallEvent } from "../../../core/events.ts"
-import { isCallEvent } from "../../../core/is-event.ts"
+import { isCallEvent, isEventForCaller } from "../../../core/is-event.ts"
 import { isIntact } from "./frames.ts"
 import type { CallerMessage, Frame, WorkerMessage } from "./messages.ts"
 import { isVersion } from "./versions.ts"
@@ -15,7 +15,7 @@ const ADDRESS = /^[A-Za-z0-9]{1,64}$/
 /** A parsed object, not validated. */
 type Fields = Readonly<Record<string, unknown>>
 
-/** Reads a frame of a caller; `undefined` if it is invalid. Invalid messages in it are only counted. */
+/** Reads a frame of a caller; `undefined` if it is invalid. Invalid messages that are not requests are only counted. */
 export function readCallerFrame(text: string): Frame<CallerMessage> | undefined {
   return readFrame(text, readCallerList, callerMessage)
 }
@@ -165,16 +165,22 @@ function eventMessage(
   return isCount(after) ? { type: "event", event, after } : { type: "event", event }
 }
 
+/** Reads a request. Where only its content is invalid, its caller can be told. */
 function request(
   wire: unknown,
   attempt: unknown,
-  now: unknown,
+  isNow: unknown,
   ticket: unknown,
 ): CallerMessage | undefined {
-  const event = readEvent(wire)
-  if (event?.type !== "call.requested" || !isCount(attempt)) return undefined
-  if (ticket !== undefined && typeof ticket !== "string") return undefined
-  return { type: "request", attempt, event, now: now === 1, ticket }
+  const event = decodeCallEvent(wire)
+  if (!isCount(attempt) || !isEventForCaller(event) || event.type !== "call.requested") {
+    return undefined
+  }
+  const now = isNow === 1
+  const isSound = isCallEvent(event) && (ticket === undefined || typeof ticket === "string")
+  if (isSound) return { type: "request", attempt, event, now, ticket }
+  const { requestId } = event
+  return isId(requestId) ? { type: "invalid", attempt, event: { requestId }, now } : undefined
 }
 
 function callerMessage(fields: Fields): CallerMessage | undefined {

@@ -70,7 +70,12 @@ export class WorkerAdmission {
     this.#identify(entry, message, arrival.now)
   }
 
-  refuse(caller: CallerPeer, message: Request, why: CallError, elsewhere: boolean): void {
+  refuse(
+    caller: CallerPeer,
+    message: CallerMessage & { readonly type: "request" | "invalid" },
+    why: CallError,
+    elsewhere: boolean,
+  ): void {
     const { attempt, event } = message
     this.#state.calls.counts.refused++
     if (message.now === true) this.#refused.remember(event.requestId)

@@ -1,9 +1,15 @@
 import { refusal, type CallError } from "../../../core/errors.ts"
 import type { CallEvent } from "../../../core/events.ts"
+import { INVALID_REQUEST } from "../../../core/is-event.ts"
 import { notCalled } from "../../../core/not-called.ts"
 
 /** Another worker may run it. */
 const ELSEWHERE = { retryable: true, mayHaveExecuted: false }
+
+/** The error for a request that does not match the schema of events. It repeats nothing of it. */
+export function invalidRequest(): CallError {
+  return refusal("VALIDATION_ERROR", INVALID_REQUEST)
+}
 
 /** The error for a request at the address of another operation, which would bypass permissions. */
 export function wrongAddress(operationId: string, addressed: string | undefined): CallError {

@@ -12,7 +12,7 @@ import { WorkerAdmission, type WorkerState } from "./admission.ts"
 import type { Arrival, WorkerEntry } from "./entry.ts"
 import { WorkerCalls } from "./calls.ts"
 import { WorkerOffer } from "./offer.ts"
-import { answerTooLarge, notServing, stoodStill, wrongAddress } from "./refusals.ts"
+import { answerTooLarge, invalidRequest, notServing, stoodStill, wrongAddress } from "./refusals.ts"
 
 type Request = CallerMessage & { readonly type: "request" }
 
@@ -144,6 +144,11 @@ export class BusWorker {
     from: MessageOrigin,
   ): void {
     switch (message.type) {
+      case "invalid":
+        this.#drop(1, from)
+        // A request with this id was received before, and may run.
+        if (this.#state.calls.of(caller, message.event.requestId) !== undefined) return
+        return this.#admission.refuse(caller, message, invalidRequest(), false)
       case "go":
         return this.#admission.granted(message, caller)
       case "nogo":

@@ -6,7 +6,8 @@ import { silentLogger } from "../../../../src/internal/logger.ts"
 import { serveHTTP } from "../../../../src/node.ts"
 import { createDocument } from "../create-document.ts"
 import { plainSchema } from "../../../../src/schema/read/plain-schema.ts"
-import { toFile } from "../../../../src/type.ts"
+import { defineOperation } from "../../../../src/index.ts"
+import { Bytes, toFile, Type } from "../../../../src/type.ts"
 import type { FileLike } from "../../../../src/type.ts"
 import { faultsOf } from "../openapi-back.ts"
 import { fileRegistry, repeated } from "./files.ts"
@@ -20,6 +21,37 @@ interface Shown {
 }
 
 describe("files in an OpenAPI document", () => {
+  test("are base64 text in JSON parameters, and are read as such", async () => {
+    const schema = Type.Object({ body: Type.Object({ file: Bytes() }) })
+    const registry = createRegistry(
+      [
+        defineOperation({
+          ...{ namespace: "files", name: "length", type: "query", description: "" },
+          inputSchema: schema,
+          outputSchema: Type.Integer(),
+          accessControl: { requiredScopes: [] },
+          handler: ({ body: { file } }) => file.length,
+        }),
+      ],
+      { logger: silentLogger },
+    )
+    const document = createDocument(registry, about)
+    const { get } = document.paths["/api/files/length"] as Record<string, Shown>
+    const file = { type: "string", contentEncoding: "base64" }
+    expect(get).toMatchObject({
+      parameters: [
+        { name: "body", content: { "application/json": { schema: { properties: { file } } } } },
+      ],
+    })
+    await using served = await serveHTTP(registry, { port: 0, logger: silentLogger })
+    const call = async (text: string): Promise<unknown> => {
+      const body = encodeURIComponent(JSON.stringify({ file: text }))
+      return await (await fetch(`${served.url}/api/files/length?body=${body}`)).json()
+    }
+    expect(await call(btoa("four"))).toBe(4)
+    expect(await call("no base64!")).toMatchObject({ code: "VALIDATION_ERROR", status: 400 })
+  })
+
   test("are forms with binary parts, bodies of bytes, and responses of bytes", async () => {
     const document = createDocument(fileRegistry(), about)
     const paths = document.paths as Record<string, Record<string, Shown>>
