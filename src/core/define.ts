@@ -17,10 +17,8 @@ export type HandlerOf<
   ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
   : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
 
-/** The fields of an operation, apart from its version and handler. */
+/** The fields of an operation, apart from its names, its version and its handler. */
 interface OperationParts<
-  TNamespace extends string,
-  TName extends string,
   TType extends OperationType,
   TInput extends TSchema,
   TOutput extends TSchema,
@@ -32,26 +30,26 @@ interface OperationParts<
       "namespace" | "name" | "version" | "type" | "inputSchema" | "outputSchema" | "errorSchemas"
     >,
     OperationPolicy {
-  readonly namespace: TNamespace
-  readonly name: TName
   readonly type: TType
   readonly inputSchema: TInput
   readonly outputSchema: TOutput
   readonly errorSchemas?: TErrors | undefined
 }
 
-/** An operation with static types. */
+/** An operation with static types. Without a namespace and a name, the keys of an object give it those. */
 export interface Operation<
-  TNamespace extends string,
-  TName extends string,
+  TNamespace extends string | undefined,
+  TName extends string | undefined,
   TType extends OperationType,
   TInput extends TSchema,
   TOutput extends TSchema,
   TErrors extends readonly ErrorDefinition[],
   TContext = OperationContext,
-> extends OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> {
+> extends OperationParts<TType, TInput, TOutput, TErrors> {
+  readonly namespace: TNamespace
+  readonly name: TName
   readonly version: string
-  readonly handler: HandlerOf<TType, TInput, TOutput, TContext>
+  readonly handler: NoInfer<HandlerOf<TType, TInput, TOutput, TContext>>
 }
 
 /**
@@ -61,15 +59,19 @@ export interface Operation<
  * of the inference.
  */
 export type OperationInput<
-  TNamespace extends string,
-  TName extends string,
   TType extends OperationType,
   TInput extends TSchema,
   TOutput extends TSchema,
   TErrors extends readonly ErrorDefinition[],
   TContext = OperationContext,
-> = OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
+> = OperationParts<TType, TInput, TOutput, TErrors> & {
   readonly handler: NoInfer<HandlerOf<TType, TInput, TOutput, TContext>>
+}
+
+/** The names of an operation as a parameter. */
+export interface NamesInput<TNamespace, TName> {
+  readonly namespace: TNamespace
+  readonly name: TName
 }
 
 /** Any operation, whatever its types. */
@@ -87,16 +89,15 @@ const DEFINED = Symbol.for("@alkdev/operations/defined")
  * Nothing is checked or compiled here: `register` does that, and names the field that is wrong.
  */
 export function defineOperation<
-  const TNamespace extends string,
-  const TName extends string,
   const TType extends OperationType,
   const TInput extends TSchema,
   const TOutput extends TSchema,
+  const TNamespace extends string | undefined = undefined,
+  const TName extends string | undefined = undefined,
   const TErrors extends readonly ErrorDefinition[] = readonly [],
 >(
-  definition: OperationInput<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
-    readonly version?: string | undefined
-  },
+  definition: OperationInput<TType, TInput, TOutput, TErrors> &
+    Partial<NamesInput<TNamespace, TName>> & { readonly version?: string | undefined },
 ): Operation<TNamespace, TName, TType, TInput, TOutput, TErrors> {
   if (typeof definition !== "object" || definition === null) {
     throw new TypeError(
@@ -108,7 +109,7 @@ export function defineOperation<
     version: definition.version ?? "1.0.0",
   }))
   Object.defineProperty(operation, DEFINED, { value: true })
-  return Object.freeze(operation)
+  return Object.freeze(operation) as Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>
 }
 
 /** Whether a value was made with `defineOperation`. */
