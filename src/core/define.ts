@@ -3,7 +3,7 @@ import type { DefinitionLike, ErrorsOf } from "./infer.ts"
 import type { OutputOf } from "../schema/standard.ts"
 import { isCallError } from "./errors.ts"
 import { reading } from "../internal/brands.ts"
-import type { ErrorDefinition, OperationSpec, OperationType } from "./types.ts"
+import type { AccessControl, ErrorDefinition, OperationSpec, OperationType } from "./types.ts"
 import type { OperationPolicy } from "./operation-settings.ts"
 import type { OperationContext, OperationHandler, SubscriptionHandler } from "./handler.ts"
 
@@ -17,7 +17,7 @@ export type HandlerOf<
   ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
   : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
 
-/** The fields of an operation, apart from its names, its version and its handler. */
+/** The fields of an operation, apart from its names, its version, its access control and its handler. */
 interface OperationParts<
   TType extends OperationType,
   TInput extends TSchema,
@@ -27,7 +27,14 @@ interface OperationParts<
   extends
     Omit<
       OperationSpec,
-      "namespace" | "name" | "version" | "type" | "inputSchema" | "outputSchema" | "errorSchemas"
+      | "namespace"
+      | "name"
+      | "version"
+      | "accessControl"
+      | "type"
+      | "inputSchema"
+      | "outputSchema"
+      | "errorSchemas"
     >,
     OperationPolicy {
   readonly type: TType
@@ -49,6 +56,7 @@ export interface Operation<
   readonly namespace: TNamespace
   readonly name: TName
   readonly version: string
+  readonly accessControl: AccessControl
   readonly handler: NoInfer<HandlerOf<TType, TInput, TOutput, TContext>>
 }
 
@@ -74,6 +82,22 @@ export interface NamesInput<TNamespace, TName> {
   readonly name: TName
 }
 
+/**
+ * Nothing, or what a definition lacks. The type of `this`, of which the compiler reports nothing but this reason; of a
+ * missing property it prints the types of all others first.
+ */
+type Complete<TAccess, TType> = [TAccess] extends [AccessControl]
+  ? unknown
+  : // Nothing is known of the definition: it is a value that was cast.
+    OperationType extends TType
+    ? unknown
+    : Incomplete<"accessControl is missing: say who may call it, or { requiredScopes: [] } for everyone">
+
+/** No value has this type: the compiler's error message contains its name, and so the reason. */
+interface Incomplete<TReason extends string> {
+  readonly reason: TReason
+}
+
 /** Any operation, whatever its types. */
 export interface AnyOperation extends OperationSpec, OperationPolicy {
   // `never` allows handlers of any input; nothing is called through this type.
@@ -95,9 +119,15 @@ export function defineOperation<
   const TNamespace extends string | undefined = undefined,
   const TName extends string | undefined = undefined,
   const TErrors extends readonly ErrorDefinition[] = readonly [],
+  const TAccess extends AccessControl | undefined = undefined,
 >(
+  this: Complete<TAccess, TType>,
   definition: OperationInput<TType, TInput, TOutput, TErrors> &
-    Partial<NamesInput<TNamespace, TName>> & { readonly version?: string | undefined },
+    Partial<NamesInput<TNamespace, TName>> & {
+      /** Required: who may call it. `{ requiredScopes: [] }` is everyone. */
+      readonly accessControl?: TAccess | undefined
+      readonly version?: string | undefined
+    },
 ): Operation<TNamespace, TName, TType, TInput, TOutput, TErrors> {
   if (typeof definition !== "object" || definition === null) {
     throw new TypeError(

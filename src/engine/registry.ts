@@ -111,7 +111,8 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     const TErrors extends readonly ErrorDefinition[] = readonly [],
   >(
     operation: OperationInput<TType, TInput, TOutput, TErrors, OperationContext<TOperations>> &
-      NamesInput<TNamespace, TName> & { readonly version: string },
+      NamesInput<TNamespace, TName> &
+      Pick<OperationSpec, "version" | "accessControl">,
     options?: RegisterOptions,
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
@@ -126,7 +127,8 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     const TErrors extends readonly ErrorDefinition[] = readonly [],
   >(
     operation: OperationInput<TType, TInput, TOutput, TErrors> &
-      NamesInput<TNamespace, TName> & { readonly version: string },
+      NamesInput<TNamespace, TName> &
+      Pick<OperationSpec, "version" | "accessControl">,
     options?: RegisterOptions,
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
