@@ -65,8 +65,11 @@ export type {
   NotCallable,
   OperationEnv,
   OperationId,
+  OperationRoutes,
   OperationShape,
   OutputFor,
+  RoutedOperation,
+  RoutedShapes,
   ShapeOf,
   ShapesOf,
 } from "./core/infer.ts"

@@ -3,7 +3,7 @@ import type { DefinitionLike, ErrorsOf } from "./infer.ts"
 import type { OutputOf } from "../schema/standard.ts"
 import { isCallError } from "./errors.ts"
 import { reading } from "../internal/brands.ts"
-import type { ErrorDefinition, OperationSpec, OperationType } from "./types.ts"
+import type { AccessControl, ErrorDefinition, OperationSpec, OperationType } from "./types.ts"
 import type { OperationPolicy } from "./operation-settings.ts"
 import type { OperationContext, OperationHandler, SubscriptionHandler } from "./handler.ts"
 
@@ -17,10 +17,8 @@ export type HandlerOf<
   ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
   : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
 
-/** The fields of an operation, apart from its version and handler. */
+/** The fields of an operation, apart from its names, its version, its access control and its handler. */
 interface OperationParts<
-  TNamespace extends string,
-  TName extends string,
   TType extends OperationType,
   TInput extends TSchema,
   TOutput extends TSchema,
@@ -29,29 +27,37 @@ interface OperationParts<
   extends
     Omit<
       OperationSpec,
-      "namespace" | "name" | "version" | "type" | "inputSchema" | "outputSchema" | "errorSchemas"
+      | "namespace"
+      | "name"
+      | "version"
+      | "accessControl"
+      | "type"
+      | "inputSchema"
+      | "outputSchema"
+      | "errorSchemas"
     >,
     OperationPolicy {
-  readonly namespace: TNamespace
-  readonly name: TName
   readonly type: TType
   readonly inputSchema: TInput
   readonly outputSchema: TOutput
   readonly errorSchemas?: TErrors | undefined
 }
 
-/** An operation with static types. */
+/** An operation with static types. Without a namespace and a name, the keys of an object give it those. */
 export interface Operation<
-  TNamespace extends string,
-  TName extends string,
+  TNamespace extends string | undefined,
+  TName extends string | undefined,
   TType extends OperationType,
   TInput extends TSchema,
   TOutput extends TSchema,
   TErrors extends readonly ErrorDefinition[],
   TContext = OperationContext,
-> extends OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> {
+> extends OperationParts<TType, TInput, TOutput, TErrors> {
+  readonly namespace: TNamespace
+  readonly name: TName
   readonly version: string
-  readonly handler: HandlerOf<TType, TInput, TOutput, TContext>
+  readonly accessControl: AccessControl
+  readonly handler: NoInfer<HandlerOf<TType, TInput, TOutput, TContext>>
 }
 
 /**
@@ -61,15 +67,35 @@ export interface Operation<
  * of the inference.
  */
 export type OperationInput<
-  TNamespace extends string,
-  TName extends string,
   TType extends OperationType,
   TInput extends TSchema,
   TOutput extends TSchema,
   TErrors extends readonly ErrorDefinition[],
   TContext = OperationContext,
-> = OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
+> = OperationParts<TType, TInput, TOutput, TErrors> & {
   readonly handler: NoInfer<HandlerOf<TType, TInput, TOutput, TContext>>
+}
+
+/** The names of an operation as a parameter. */
+export interface NamesInput<TNamespace, TName> {
+  readonly namespace: TNamespace
+  readonly name: TName
+}
+
+/**
+ * Nothing, or what a definition lacks. The type of `this`, of which the compiler reports nothing but this reason; of a
+ * missing property it prints the types of all others first.
+ */
+type Complete<TAccess, TType> = [TAccess] extends [AccessControl]
+  ? unknown
+  : // Nothing is known of the definition: it is a value that was cast.
+    OperationType extends TType
+    ? unknown
+    : Incomplete<"accessControl is missing: say who may call it, or { requiredScopes: [] } for everyone">
+
+/** No value has this type: the compiler's error message contains its name, and so the reason. */
+interface Incomplete<TReason extends string> {
+  readonly reason: TReason
 }
 
 /** Any operation, whatever its types. */
@@ -87,16 +113,21 @@ const DEFINED = Symbol.for("@alkdev/operations/defined")
  * Nothing is checked or compiled here: `register` does that, and names the field that is wrong.
  */
 export function defineOperation<
-  const TNamespace extends string,
-  const TName extends string,
   const TType extends OperationType,
   const TInput extends TSchema,
   const TOutput extends TSchema,
+  const TNamespace extends string | undefined = undefined,
+  const TName extends string | undefined = undefined,
   const TErrors extends readonly ErrorDefinition[] = readonly [],
+  const TAccess extends AccessControl | undefined = undefined,
 >(
-  definition: OperationInput<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
-    readonly version?: string | undefined
-  },
+  this: Complete<TAccess, TType>,
+  definition: OperationInput<TType, TInput, TOutput, TErrors> &
+    Partial<NamesInput<TNamespace, TName>> & {
+      /** Required: who may call it. `{ requiredScopes: [] }` is everyone. */
+      readonly accessControl?: TAccess | undefined
+      readonly version?: string | undefined
+    },
 ): Operation<TNamespace, TName, TType, TInput, TOutput, TErrors> {
   if (typeof definition !== "object" || definition === null) {
     throw new TypeError(
@@ -108,7 +139,7 @@ export function defineOperation<
     version: definition.version ?? "1.0.0",
   }))
   Object.defineProperty(operation, DEFINED, { value: true })
-  return Object.freeze(operation)
+  return Object.freeze(operation) as Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>
 }
 
 /** Whether a value was made with `defineOperation`. */

@@ -55,14 +55,20 @@ export interface OperationContext<TOperations = RegisteredOperations> {
 export type OperationHandler<TInput = unknown, TOutput = unknown, TContext = OperationContext> = (
   input: TInput,
   context: TContext,
-) => TOutput | ResponseEnvelope<TOutput> | Promise<TOutput | ResponseEnvelope<TOutput>>
+) => HandlerResult<TOutput>
+
+/** What a handler returns; error messages of the compiler show its name instead of all that it may be. */
+export type HandlerResult<TOutput> = HandlerValue<TOutput> | Promise<HandlerValue<TOutput>>
+
+/** The same without a promise. */
+export type HandlerValue<TOutput> = TOutput | ResponseEnvelope<TOutput>
 
 /** Runs a subscription: an async generator function, or anything that returns an async iterable. */
 export type SubscriptionHandler<
   TInput = unknown,
   TOutput = unknown,
   TContext = OperationContext,
-> = (input: TInput, context: TContext) => AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
+> = (input: TInput, context: TContext) => AsyncIterable<HandlerValue<TOutput>>
 
 /** A spec with its handler. `defineOperation` returns one with static types. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a schema that is not inferred says nothing of the input
@@ -74,8 +80,4 @@ export interface IOperationDefinition<TInput = any, TOutput = unknown>
   }["handle"]
 }
 
-export type OperationResult<TOutput> =
-  | TOutput
-  | ResponseEnvelope<TOutput>
-  | Promise<TOutput | ResponseEnvelope<TOutput>>
-  | AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
+export type OperationResult<TOutput> = HandlerResult<TOutput> | AsyncIterable<HandlerValue<TOutput>>

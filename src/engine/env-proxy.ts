@@ -13,7 +13,7 @@ export interface EnvDirectory {
 type AnyCall = (id: string, input?: unknown, options?: unknown) => Promise<unknown>
 
 /**
- * An env over a registry: two levels of objects that create a function when one is read.
+ * An env over a registry: objects that create a function when one is read.
  *
  * It costs the same for ten operations and for a hundred thousand, and includes those registered later.
  */
@@ -42,13 +42,28 @@ export function createEnv<TOperations = RegisteredOperations>(
 
 function namespaceObject(namespace: string, directory: EnvDirectory, invoke: AnyCall): object {
   return lazyObject({
-    read(name) {
-      const id = `${namespace}.${name}`
-      if (isProbe(name) && !directory.has(id)) return undefined
-      // An unknown name returns a function too: calling it fails with the unknown id.
-      return (input?: unknown, options?: unknown) => invoke(id, input, options)
-    },
+    read: (name) => operationOrGroup(`${namespace}.${name}`, name, directory, invoke),
     keys: () => [...directory.names(namespace)],
+  })
+}
+
+/** A function. One that is not registered has members: `env.shop.orders.get` calls `shop.orders.get`. */
+function operationOrGroup(
+  id: string,
+  key: string,
+  directory: EnvDirectory,
+  invoke: AnyCall,
+): unknown {
+  const isRegistered = directory.has(id)
+  if (isProbe(key) && !isRegistered) return undefined
+  // An unknown name returns a function too: calling it fails with the unknown id.
+  const call = (input?: unknown, options?: unknown): unknown => invoke(id, input, options)
+  if (isRegistered) return call
+  return new Proxy(call, {
+    get: (_target, name) =>
+      typeof name === "string"
+        ? operationOrGroup(`${id}.${name}`, name, directory, invoke)
+        : undefined,
   })
 }
 

@@ -1,7 +1,7 @@
 // The public API of a registry: types, and methods of one line. The catalog and the kernel do the work.
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
-import type { AnyOperation, Operation, OperationInput } from "../core/define.ts"
+import type { AnyOperation, NamesInput, Operation, OperationInput } from "../core/define.ts"
 import { Catalog, type RegistryChange, type SearchOptions, type SearchResult } from "./catalog.ts"
 import { createEnv } from "./env-proxy.ts"
 import { Kernel } from "./kernel.ts"
@@ -9,18 +9,24 @@ import type { CallRecorder, CallTrace } from "./observe.ts"
 import type { CallSink } from "./sink.ts"
 import type { AnyHandler } from "./record.ts"
 import { notRegistered } from "./refusals.ts"
+import { readRoutes } from "./routes.ts"
 import type { PolicyDirectory } from "./policies.ts"
 import type { AppliedPolicy, PolicyState } from "../core/policy-state.ts"
 import { kernelOptions, replaces, validateRegistryOptions } from "./registry-options.ts"
 import type { RegisterOptions, RegistryOptions } from "./registry-options.ts"
 import type {
-  EnvelopeStream,
+  AnyString,
+  Callable,
   CallArguments,
+  EnvelopeStream,
   Executable,
+  KnownId,
   OperationCall,
   OperationEnv,
   OperationId,
-  OutputFor,
+  OperationRoutes,
+  OutputIn,
+  RoutedShapes,
   ShapesOf,
   Subscribable,
   With,
@@ -43,16 +49,20 @@ import type { OperationContext } from "../core/handler.ts"
 
 /** The calls of a registry without an identity check, for the application's own use. */
 export interface TrustedCalls<TOperations> {
-  execute<const TId extends OperationId<TOperations>>(
-    this: Executable<TOperations, TId>,
-    id: TId,
-    ...args: CallArguments<TOperations, TId>
-  ): Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
-  subscribe<const TId extends OperationId<TOperations>>(
-    this: Subscribable<TOperations, TId>,
-    id: TId,
-    ...args: CallArguments<TOperations, TId>
-  ): EnvelopeStream<OutputFor<TOperations, TId>>
+  execute<
+    const TId extends KnownId<TOperations> | AnyString,
+    TShape = Executable<TOperations, TId>,
+  >(
+    id: TId & Callable<NoInfer<TShape>>,
+    ...args: CallArguments<NoInfer<TShape>>
+  ): Promise<ResponseEnvelope<OutputIn<TShape>>>
+  subscribe<
+    const TId extends KnownId<TOperations> | AnyString,
+    TShape = Subscribable<TOperations, TId>,
+  >(
+    id: TId & Callable<NoInfer<TShape>>,
+    ...args: CallArguments<NoInfer<TShape>>
+  ): EnvelopeStream<OutputIn<TShape>>
 }
 
 /** Any registry, whatever its static types, for code that works with all of them. */
@@ -100,15 +110,9 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     const TOutput extends TSchema,
     const TErrors extends readonly ErrorDefinition[] = readonly [],
   >(
-    operation: OperationInput<
-      TNamespace,
-      TName,
-      TType,
-      TInput,
-      TOutput,
-      TErrors,
-      OperationContext<TOperations>
-    > & { readonly version: string },
+    operation: OperationInput<TType, TInput, TOutput, TErrors, OperationContext<TOperations>> &
+      NamesInput<TNamespace, TName> &
+      Pick<OperationSpec, "version" | "accessControl">,
     options?: RegisterOptions,
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
@@ -122,9 +126,9 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     const TOutput extends TSchema,
     const TErrors extends readonly ErrorDefinition[] = readonly [],
   >(
-    operation: OperationInput<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
-      readonly version: string
-    },
+    operation: OperationInput<TType, TInput, TOutput, TErrors> &
+      NamesInput<TNamespace, TName> &
+      Pick<OperationSpec, "version" | "accessControl">,
     options?: RegisterOptions,
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
@@ -198,21 +202,25 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 
   /** Runs a query or mutation as `context.identity`. Rejects with a `CallError`, never throws. */
-  execute<const TId extends OperationId<TOperations>>(
-    this: Executable<TOperations, TId>,
-    id: TId,
-    ...args: CallArguments<TOperations, TId>
-  ): Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
+  execute<
+    const TId extends KnownId<TOperations> | AnyString,
+    TShape = Executable<TOperations, TId>,
+  >(
+    id: TId & Callable<NoInfer<TShape>>,
+    ...args: CallArguments<NoInfer<TShape>>
+  ): Promise<ResponseEnvelope<OutputIn<TShape>>>
   execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope> {
     return this.#kernel.call(id, input, context, undefined, false)
   }
 
   /** Opens a stream. It starts when the first item is requested; leaving the loop stops the handler. */
-  subscribe<const TId extends OperationId<TOperations>>(
-    this: Subscribable<TOperations, TId>,
-    id: TId,
-    ...args: CallArguments<TOperations, TId>
-  ): EnvelopeStream<OutputFor<TOperations, TId>>
+  subscribe<
+    const TId extends KnownId<TOperations> | AnyString,
+    TShape = Subscribable<TOperations, TId>,
+  >(
+    id: TId & Callable<NoInfer<TShape>>,
+    ...args: CallArguments<NoInfer<TShape>>
+  ): EnvelopeStream<OutputIn<TShape>>
   subscribe(id: string, input?: unknown, context?: CallOptions): EnvelopeStream {
     return this.#kernel.stream(id, input, context, undefined, false)
   }
@@ -346,14 +354,27 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 }
 
-/** Creates a registry with these operations, typed for them. */
+/**
+ * Creates a registry with these operations, typed for them: an object of namespaces, whose keys give the operations
+ * their names, or a list of operations that have names.
+ */
 export function createRegistry<const TDefinitions extends readonly AnyOperation[]>(
   operations: TDefinitions,
+  options?: RegistryOptions,
+): OperationRegistry<ShapesOf<TDefinitions>>
+export function createRegistry<TRoutes extends OperationRoutes>(
+  operations: TRoutes,
+  options?: RegistryOptions,
+): OperationRegistry<RoutedShapes<TRoutes>>
+export function createRegistry(
+  operations: readonly AnyOperation[] | OperationRoutes,
   options: RegistryOptions = {},
-): OperationRegistry<ShapesOf<TDefinitions>> {
+): OperationRegistry {
   validateRegistryOptions("createRegistry", options)
-  const registry = new OperationRegistry<ShapesOf<TDefinitions>>(options)
-  registry.registerAll(operations)
+  const registry = new OperationRegistry(options)
+  registry.registerAll(
+    Array.isArray(operations) ? operations : readRoutes(operations as OperationRoutes),
+  )
   return registry
 }
 

@@ -155,7 +155,14 @@ const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   "/deprecation/link": "must be an http or https URL, percent-encoded",
 }
 
+// An operation without them can be registered in an object only.
+const NAMES_MESSAGE =
+  "is required here: add namespace and name, or let keys give them, createRegistry({ task: { create } })"
+
 function toValueError(issue: SchemaIssue): ValueError {
+  if (issue.keyword === "required" && (issue.path === "/namespace" || issue.path === "/name")) {
+    return { path: issue.path, message: NAMES_MESSAGE }
+  }
   const shape = issue.keyword === "pattern" ? PATTERN_MESSAGES[issue.path] : undefined
   return { path: issue.path, message: shape ?? issue.message }
 }

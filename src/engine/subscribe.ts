@@ -1,8 +1,10 @@
 import type {
-  EnvelopeStream,
-  OperationId,
-  OutputFor,
+  AnyString,
+  Callable,
   CallArguments,
+  EnvelopeStream,
+  KnownId,
+  OutputIn,
   Subscribable,
 } from "../core/infer.ts"
 import { reading } from "../internal/brands.ts"
@@ -10,18 +12,21 @@ import type { AnyRegistry, OperationRegistry } from "./registry.ts"
 import type { CallOptions } from "../core/types.ts"
 
 /** `registry.subscribe` as a function. */
-export function subscribe<TOperations, const TId extends OperationId<TOperations>>(
-  this: Subscribable<TOperations, TId>,
+export function subscribe<
+  TOperations,
+  const TId extends KnownId<TOperations> | AnyString,
+  TShape = Subscribable<TOperations, TId>,
+>(
   registry: OperationRegistry<TOperations>,
-  id: TId,
-  ...args: CallArguments<TOperations, TId>
-): EnvelopeStream<OutputFor<TOperations, TId>> {
+  id: TId & Callable<NoInfer<TShape>>,
+  ...args: CallArguments<NoInfer<TShape>>
+): EnvelopeStream<OutputIn<TShape>> {
   if (!isRegistry(registry)) {
     throw new TypeError("subscribe(registry, id): registry must be an OperationRegistry.")
   }
   const [input, context] = args as readonly [unknown?, CallOptions?]
   const any: AnyRegistry = registry
-  return any.subscribe(id, input, context) as EnvelopeStream<OutputFor<TOperations, TId>>
+  return any.subscribe(id, input, context) as EnvelopeStream<OutputIn<TShape>>
 }
 
 function isRegistry(value: unknown): boolean {

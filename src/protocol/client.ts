@@ -1,13 +1,18 @@
 // The client of a registry behind a link: its types, and the functions that make calls and open streams.
 import type {
-  ArgumentsFor,
+  AnyString,
   CallArguments,
+  Callable,
+  DefinitionLike,
   Executable,
+  KnownId,
   NamespaceOf,
-  OperationId,
-  OutputFor,
+  OutputIn,
+  RoutesOf,
+  ShapeOf,
   Subscribable,
-  TypeFor,
+  TypeIn,
+  UnroutedId,
 } from "../core/infer.ts"
 import { snapshot } from "../core/plain-json.ts"
 import { isRecord } from "../internal/guards.ts"
@@ -34,30 +39,50 @@ export type OperationsOf<TRegistry> =
 
 /** The methods of a client; every other property is a namespace. */
 export interface ClientCalls<TOperations> extends AsyncDisposable {
-  call<const TId extends OperationId<TOperations>>(
-    this: Executable<TOperations, TId>,
-    id: TId,
-    ...args: CallArguments<TOperations, TId, PendingOptions>
-  ): PendingResponse<OutputFor<TOperations, TId>>
-  subscribe<const TId extends OperationId<TOperations>>(
-    this: Subscribable<TOperations, TId>,
-    id: TId,
-    ...args: CallArguments<TOperations, TId, PendingOptions>
-  ): PendingSubscription<OutputFor<TOperations, TId>>
+  call<const TId extends KnownId<TOperations> | AnyString, TShape = Executable<TOperations, TId>>(
+    id: TId & Callable<NoInfer<TShape>>,
+    ...args: CallArguments<NoInfer<TShape>, PendingOptions>
+  ): PendingResponse<OutputIn<TShape>>
+  subscribe<
+    const TId extends KnownId<TOperations> | AnyString,
+    TShape = Subscribable<TOperations, TId>,
+  >(
+    id: TId & Callable<NoInfer<TShape>>,
+    ...args: CallArguments<NoInfer<TShape>, PendingOptions>
+  ): PendingSubscription<OutputIn<TShape>>
   /** Ends pending calls and streams, and closes the link. */
   close(): Promise<void>
 }
 
-type ClientNamespace<TOperations, TNamespace extends string> = {
+type ClientFunction<TShape> = (
+  ...args: CallArguments<TShape, PendingOptions>
+) => TypeIn<TShape> extends "subscription"
+  ? PendingSubscription<OutputIn<TShape>>
+  : PendingResponse<OutputIn<TShape>>
+
+type ClientNamespace<TOperations, TIds, TNamespace extends string> = {
   readonly [
-    TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}`
+    TId in TIds & keyof TOperations as TId extends `${TNamespace}.${infer TName}`
       ? Exclude<TName, "then">
       : never
-  ]: (
-    ...args: ArgumentsFor<TOperations, TId, PendingOptions>
-  ) => TypeFor<TOperations, TId> extends "subscription"
-    ? PendingSubscription<OutputFor<TOperations, TId>>
-    : PendingResponse<OutputFor<TOperations, TId>>
+  ]: ClientFunction<TOperations[TId]>
+}
+
+// No `as` in these two: the compiler links the members of such a type to the keys that they were made from.
+type RoutedNamespaces<TRoutes> = {
+  readonly [TKey in keyof TRoutes]: TKey extends keyof ClientCalls<never>
+    ? unknown
+    : TKey extends "then"
+      ? undefined
+      : RoutedMembers<TRoutes[TKey], "then">
+}
+
+type RoutedMembers<TRoutes, TReserved> = {
+  readonly [TKey in keyof TRoutes]: TKey extends TReserved
+    ? undefined
+    : TRoutes[TKey] extends DefinitionLike
+      ? ClientFunction<ShapeOf<TRoutes[TKey]>>
+      : RoutedMembers<TRoutes[TKey], "then" | "apply" | "bind" | "call">
 }
 
 /**
@@ -74,16 +99,19 @@ type UntypedNamespaces = Readonly<Record<string, any>>
  * A registry on the other side of a link: `client.task.create(input)`.
  *
  * A namespace called `call`, `subscribe`, `close` or `then` is reached with `client.call("close.door")`, and so is an
- * operation called `then`: a member of this name would make an object a promise.
+ * operation called `then`: a member of this name would make an object a promise. In an object within a namespace, this
+ * applies to `apply`, `bind` and `call` as well, which functions have.
  */
 export type Client<TOperations> = ClientCalls<TOperations> &
-  (keyof TOperations extends never
+  ([KnownId<TOperations>] extends [never]
     ? UntypedNamespaces
-    : {
-        readonly [
-          TNamespace in Exclude<NamespaceOf<keyof TOperations>, keyof ClientCalls<never> | "then">
-        ]: ClientNamespace<TOperations, TNamespace>
-      })
+    : Namespaces<TOperations, UnroutedId<TOperations>>)
+
+type Namespaces<TOperations, TIds> = RoutedNamespaces<RoutesOf<TOperations>> & {
+  readonly [
+    TNamespace in Exclude<NamespaceOf<TIds>, keyof ClientCalls<never> | "then">
+  ]: ClientNamespace<TOperations, TIds, TNamespace>
+}
 
 /**
  * A client for a registry behind a link, typed like it: `createClient<typeof registry>(transport)`.
@@ -105,33 +133,40 @@ export function createClient<TRegistry = OperationRegistry>(
     close,
     [Symbol.asyncDispose]: close,
   }
-  const namespaces = new Map<string, unknown>()
   const streams = new Set<string>()
-  return new Proxy(own, {
-    get(target, key) {
-      if (typeof key === "symbol" || Object.hasOwn(target, key)) return Reflect.get(target, key)
-      // Not a promise: `await client` returns the client.
-      if (key === "then") return undefined
-      let namespace = namespaces.get(key)
-      if (namespace === undefined) {
-        namespaces.set(key, (namespace = namespaceOf(endpoint, streams, key)))
-      }
-      return namespace
-    },
-  }) as unknown as Client<OperationsOf<TRegistry>>
+  const start: Start = (id, input, callOptions) =>
+    streams.has(id)
+      ? openStream(endpoint, id, input, callOptions)
+      : callOrStream(endpoint, streams, id, input, callOptions)
+  return new Proxy(own, membersOf("", start)) as unknown as Client<OperationsOf<TRegistry>>
 }
 
-function namespaceOf(endpoint: Endpoint, streams: Set<string>, namespace: string): unknown {
-  return new Proxy(Object.freeze({}), {
-    get(_, name) {
-      if (typeof name === "symbol" || name === "then") return undefined
-      const id = `${namespace}.${name}`
-      return (input?: unknown, options?: PendingOptions) =>
-        streams.has(id)
-          ? openStream(endpoint, id, input, options)
-          : callOrStream(endpoint, streams, id, input, options)
+type Start = (id: string, input?: unknown, options?: PendingOptions) => unknown
+
+/**
+ * The members of a client below a path: functions that have members themselves, made on first use. Only the peer
+ * knows which of them are operations.
+ */
+function membersOf(path: string, start: Start): ProxyHandler<object> {
+  const members = new Map<string, unknown>()
+  return {
+    get(target, key) {
+      const isOwn =
+        typeof target === "function"
+          ? key === "apply" || key === "bind" || key === "call"
+          : Object.hasOwn(target, key)
+      if (isOwn || typeof key === "symbol") return Reflect.get(target, key)
+      // Not a promise: `await client` returns the client.
+      if (key === "then") return undefined
+      let member = members.get(key)
+      if (member === undefined) {
+        const id = path + key
+        const own = path === "" ? {} : start.bind(undefined, id)
+        members.set(key, (member = new Proxy(own, membersOf(`${id}.`, start))))
+      }
+      return member
     },
-  })
+  }
 }
 
 /**

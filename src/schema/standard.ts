@@ -131,19 +131,22 @@ export interface StandardSchemaLike<TInput = unknown, TOutput = TInput> {
 }
 
 /** The input type of a schema. */
-export type InputOf<TSchemaLike> = TSchemaLike extends {
-  readonly "~standard": { readonly types?: infer TTypes }
-}
-  ? NonNullable<TTypes> extends { readonly input: infer TInput }
-    ? TInput
-    : unknown
-  : SchemaType<TSchemaLike>
+export type InputOf<TSchemaLike> = TSchemaLike extends Typed
+  ? NonNullable<TSchemaLike["~standard"]["types"]>["input"]
+  : Untyped<TSchemaLike>
 
 /** The output type of a schema: for Standard Schema after its transforms, otherwise the same. */
-export type OutputOf<TSchemaLike> = TSchemaLike extends {
-  readonly "~standard": { readonly types?: infer TTypes }
+export type OutputOf<TSchemaLike> = TSchemaLike extends Typed
+  ? NonNullable<TSchemaLike["~standard"]["types"]>["output"]
+  : Untyped<TSchemaLike>
+
+/** A schema that states its types. They are read by name: `infer` costs the compiler twice as much. */
+interface Typed {
+  readonly "~standard": {
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined
+  }
 }
-  ? NonNullable<TTypes> extends { readonly output: infer TOutput }
-    ? TOutput
-    : unknown
+
+type Untyped<TSchemaLike> = TSchemaLike extends { readonly "~standard": unknown }
+  ? unknown
   : SchemaType<TSchemaLike>

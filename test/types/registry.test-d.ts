@@ -154,7 +154,7 @@ describe("types of a registry", () => {
     expectTypeOf<Subscribable<Known, "task.create">>().toEqualTypeOf<
       NotCallable<"task.create is not a subscription: use execute()">
     >()
-    expectTypeOf<Executable<Known, "task.create">>().toEqualTypeOf<unknown>()
+    expectTypeOf<Executable<Known, "task.create">>().toEqualTypeOf<Known["task.create"]>()
     expectTypeOf<Executable<Known, string>>().toEqualTypeOf<unknown>()
   })
 

@@ -32,8 +32,15 @@ export function createQueryUtils<TOperations>(
   }
   const calls = client as unknown as Calls
   return members([], (namespace) =>
-    members([namespace], (name) => new OperationOptions(calls, namespace, name)),
+    members([namespace], (name) => operationAt(calls, `${namespace}.${name}`)),
   ) as QueryUtils<TOperations>
+}
+
+/** The options of an operation; further names lead to operations in nested objects. */
+function operationAt(calls: Calls, id: string): object {
+  const path = id.split(".")
+  const options = new OperationOptions(calls, id, path)
+  return members(path, (name) => operationAt(calls, `${id}.${name}`), options)
 }
 
 /**
@@ -41,11 +48,16 @@ export function createQueryUtils<TOperations>(
  *
  * A namespace or an operation may itself be called `key`: then that member is both.
  */
-function members(path: readonly string[], create: (name: string) => object): object {
+function members(
+  path: readonly string[],
+  create: (name: string) => object,
+  own: object = {},
+): object {
   const known = new Map<string, unknown>()
-  return new Proxy(Object.freeze({}), {
+  return new Proxy(own, {
     get(_, name) {
       if (typeof name === "symbol" || name === "then") return undefined
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name) as unknown
       let member = known.get(name)
       if (member === undefined) {
         member = create(name)
@@ -69,10 +81,10 @@ class OperationOptions {
   readonly #id: string
   readonly #path: readonly string[]
 
-  constructor(calls: Calls, namespace: string, name: string) {
+  constructor(calls: Calls, id: string, path: readonly string[]) {
     this.#calls = calls
-    this.#id = `${namespace}.${name}`
-    this.#path = [namespace, name]
+    this.#id = id
+    this.#path = path
   }
 
   readonly key = (): OperationKey => [this.#path]

@@ -1,5 +1,15 @@
 import type { CallError } from "../../core/errors.ts"
-import type { ArgumentsFor, NamespaceOf, OutputFor, TypeFor } from "../../core/infer.ts"
+import type {
+  CallArguments,
+  DefinitionLike,
+  KnownId,
+  NamespaceOf,
+  OutputIn,
+  RoutesOf,
+  ShapeOf,
+  TypeIn,
+  UnroutedId,
+} from "../../core/infer.ts"
 
 /** A key of TanStack Query. */
 export type OperationKey = readonly [path: readonly string[], details?: OperationKeyDetails]
@@ -144,14 +154,23 @@ export type OperationUtils<TType, TInput, TOutput> = TType extends "mutation"
     ? StreamOperationUtils<TInput, TOutput>
     : QueryOperationUtils<TInput, TOutput>
 
-type NamespaceUtils<TOperations, TNamespace extends string> = KeyUtils & {
+type UtilsOf<TShape> = OperationUtils<
+  TypeIn<TShape>,
+  CallArguments<TShape, never>[0],
+  OutputIn<TShape>
+>
+
+type NamespaceUtils<TOperations, TIds, TNamespace extends string> = KeyUtils & {
   readonly [
-    TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}` ? TName : never
-  ]: OperationUtils<
-    TypeFor<TOperations, TId>,
-    ArgumentsFor<TOperations, TId, never>[0],
-    OutputFor<TOperations, TId>
-  >
+    TId in TIds & keyof TOperations as TId extends `${TNamespace}.${infer TName}` ? TName : never
+  ]: UtilsOf<TOperations[TId]>
+}
+
+// No `as` here: the compiler links the members of such a type to the keys that they were made from.
+type RoutedUtils<TRoutes> = {
+  readonly [TKey in keyof TRoutes]: TRoutes[TKey] extends DefinitionLike
+    ? UtilsOf<ShapeOf<TRoutes[TKey]>>
+    : KeyUtils & RoutedUtils<TRoutes[TKey]>
 }
 
 /**
@@ -164,11 +183,10 @@ type UntypedNamespaces = Readonly<Record<string, any>>
 
 /** Operations by namespace and name: `utils.task.list.queryOptions(input)`. */
 export type QueryUtils<TOperations> = KeyUtils &
-  (keyof TOperations extends never
+  ([KnownId<TOperations>] extends [never]
     ? UntypedNamespaces
-    : {
-        readonly [TNamespace in NamespaceOf<keyof TOperations>]: NamespaceUtils<
-          TOperations,
-          TNamespace
-        >
-      })
+    : Namespaces<TOperations, UnroutedId<TOperations>>)
+
+type Namespaces<TOperations, TIds> = RoutedUtils<RoutesOf<TOperations>> & {
+  readonly [TNamespace in NamespaceOf<TIds>]: NamespaceUtils<TOperations, TIds, TNamespace>
+}

@@ -31,6 +31,8 @@ export interface Compilation {
 
 /** An application with the package's declarations installed. */
 export interface TypeApplication extends AsyncDisposable {
+  /** Where it is. */
+  readonly folder: string
   /** Compiles in a separate process, so that times count. */
   compile(compiler: Compiler, program: string, options?: object): Promise<Compilation>
   /**
@@ -46,8 +48,14 @@ export type Checked = Omit<Compilation, "seconds" | "checkSeconds">
 const root = resolve(import.meta.dirname, "../../..")
 const run = promisify(execFile)
 
-/** Emits the package's declarations into a separate application, in which programs can be compiled. */
-export async function createTypeApplication(): Promise<TypeApplication> {
+/**
+ * Emits the package's declarations into a separate application, in which programs can be compiled.
+ *
+ * It also has these packages of the benchmark.
+ */
+export async function createTypeApplication(
+  peers: readonly string[] = [],
+): Promise<TypeApplication> {
   const folder = await mkdtemp(join(tmpdir(), "operations-types-"))
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
@@ -58,6 +66,14 @@ export async function createTypeApplication(): Promise<TypeApplication> {
     for (const name of ["typebox", "zod", "valibot"]) {
       await symlink(
         join(root, "node_modules", name),
+        join(folder, "node_modules", name),
+        "junction",
+      )
+    }
+    for (const name of peers) {
+      await mkdir(join(folder, "node_modules", name, ".."), { recursive: true })
+      await symlink(
+        join(root, "tools/bench/node_modules", name),
         join(folder, "node_modules", name),
         "junction",
       )
@@ -78,6 +94,7 @@ export async function createTypeApplication(): Promise<TypeApplication> {
     return at
   }
   const application: TypeApplication = {
+    folder,
     async compile(compiler, program, options = {}) {
       const at = await write(program)
       await writeFile(
