@@ -12,6 +12,7 @@ import type {
 import type { OperationHandler, SubscriptionHandler } from "../../../core/handler.ts"
 import type { HttpResponse } from "../../../http-client/exchange.ts"
 import { isRecord, isString, nonEmpty } from "../../../internal/guards.ts"
+import { compileSchema } from "../../../schema/compiled.ts"
 import { escapeToken } from "../../../schema/json.ts"
 import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
@@ -74,8 +75,10 @@ interface CachedParts {
   plan?: RequestPlan
   stream?: StreamPlan | null
   meta?: Readonly<Record<string, unknown>>
+  examples?: readonly unknown[]
 }
 
+const NO_EXAMPLES: readonly unknown[] = Object.freeze([])
 const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
 
 /**
@@ -205,10 +208,9 @@ export class OperationSource implements LazyParts {
   }
 
   get examples(): readonly unknown[] | undefined {
-    const { parameters, body, flat } = this.readInputs()
-    // Examples of different parameters belong together only in documents of this library.
-    const { document } = this.context
-    return examplesOf(document, this.isOurs ? parameters.list : [], body, flat)
+    return (this.parts.examples ??= this.makeExamples() ?? NO_EXAMPLES).length === 0
+      ? undefined
+      : this.parts.examples
   }
 
   get _meta(): Readonly<Record<string, unknown>> {
@@ -361,6 +363,12 @@ export class OperationSource implements LazyParts {
     const { schemas } = this.context
     const failure = readResponses(this.operation, "failure", reading)
     return Object.freeze(schemas.errors(failure, readProblems(failure), notes))
+  }
+
+  private makeExamples(): readonly unknown[] | undefined {
+    const accepts = (input: unknown): boolean =>
+      compileSchema(this.inputSchema).validator.accepts(input)
+    return examplesOf(this.context.document, this.readInputs(), this.isOurs, accepts)
   }
 
   private makeMeta(): Readonly<Record<string, unknown>> {

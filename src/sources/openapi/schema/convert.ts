@@ -22,6 +22,7 @@ export interface ConversionContext {
   readonly subtypes: Subtypes
 }
 
+const READ_ONLY: SchemaNode = Object.freeze({ readOnly: true })
 const MAX_DEPTH = 200
 const MAX_PATTERN = 4096
 // In a regular expression literal a slash is escaped, or in a class.
@@ -319,6 +320,10 @@ export class Walk {
   ): ReadonlySet<string> | undefined {
     const properties = new Draft(value)
     let names: Set<string> | undefined
+    const isClosed = [
+      draft.get("additionalProperties"),
+      draft.get("unevaluatedProperties"),
+    ].includes(false)
     this.#trail.push("properties")
     const keys = Object.keys(value)
     for (let index = 0; index < keys.length; index++) {
@@ -330,7 +335,9 @@ export class Walk {
           this.dependsOnView = true
           if ((hidden & this.#bit) !== 0) {
             ;(names ??= new Set()).add(name)
-            properties.drop(name)
+            // What an API returned may be sent back, also where no other property is allowed.
+            if (this.view === "input" && isClosed) properties.set(name, READ_ONLY)
+            else properties.drop(name)
             continue
           }
         }
