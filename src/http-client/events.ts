@@ -91,6 +91,51 @@ function frameParserFor(kind: StreamKind, limit: number, options: ReadEventsOpti
       return createFrameParser("\n", limit)
     case "json-seq":
       return createFrameParser("\u001E", limit)
+    case "json-values":
+      return createValueParser(limit)
+  }
+}
+
+/** Parses JSON values in a row, with or without line feeds between and inside of them. */
+function createValueParser(limit: number): FrameParser {
+  let parts: string[] = []
+  let length = 0
+  let depth = 0
+  let isString = false
+  let isEscaped = false
+
+  return {
+    feed(text) {
+      const frames: Frame[] = []
+      let from = 0
+      for (let at = 0; at < text.length && length + at - from <= limit; at++) {
+        const char = text[at]
+        if (isEscaped) isEscaped = false
+        else if (isString && char === "\\") isEscaped = true
+        else if (char === '"') isString = !isString
+        if (isString) continue
+        if (char === "{" || char === "[") depth++
+        else if (char === "}" || char === "]") depth--
+        else if (char !== "\n") continue
+        if (depth > 0) continue
+        depth = 0
+        const value = [...parts, text.slice(from, at + 1)].join("")
+        if (value.trim() !== "") frames.push({ text: value, isUnfinished: false })
+        parts = []
+        length = 0
+        from = at + 1
+      }
+      parts.push(text.slice(from))
+      length += text.length - from
+      return frames
+    },
+    end() {
+      const text = parts.join("")
+      return length > limit || text.trim() === "" ? [] : [{ text, isUnfinished: true }]
+    },
+    get isOverLimit() {
+      return length > limit
+    },
   }
 }
 
