@@ -50,6 +50,7 @@ describe("the report of an import", () => {
       kept: 4,
       widened: 1,
       skipped: 1,
+      widenedErrors: 0,
       filtered: 1,
       twins: 1,
       webhooks: 0,

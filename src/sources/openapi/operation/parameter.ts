@@ -215,6 +215,34 @@ export function undeclaredNames(path: string, declared: readonly string[]): read
   return missing ?? NONE
 }
 
+/**
+ * Finds the parameters that undeclared variables of a path mean: a query parameter of the same name, if the variable is
+ * in the query of the path, or a path parameter whose name differs only in case. The others are missing.
+ */
+export function matchVariables(
+  path: string,
+  parameters: readonly Parameter[],
+  undeclared: readonly string[],
+): { readonly list: readonly Parameter[]; readonly missing: readonly string[] } {
+  const list = parameters.slice()
+  const start = path.replaceAll(/\{[^{}]*\}/g, (name) => "x".repeat(name.length)).indexOf("?")
+  const inPath = variablesIn(start < 0 ? path : path.slice(0, start))
+  const missing = undeclared.filter((name) => {
+    const isQuery = list.some((one) => one.in === "query" && one.name === name)
+    if (isQuery && !inPath.includes(name)) return false
+    const index = list.findIndex(
+      (one) =>
+        one.in === "path" &&
+        one.name.toLowerCase() === name.toLowerCase() &&
+        !path.includes(`{${one.name}}`),
+    )
+    const similar = list[index]
+    if (similar !== undefined) list[index] = { ...similar, name }
+    return similar === undefined
+  })
+  return { list, missing }
+}
+
 // A cache for the operations of one path, which are read in sequence.
 let last: { readonly path: string; readonly names: readonly string[] } = { path: "", names: NONE }
 
