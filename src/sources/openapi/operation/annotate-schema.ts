@@ -56,7 +56,9 @@ export function versionText(version: unknown): string | undefined {
  */
 export function examplesOf(
   document: OpenAPIDocument,
-  { parameters, body, flat }: ExampleParts,
+  parameters: readonly Parameter[],
+  body: Body | undefined,
+  flat: Flattened | undefined,
   isOurs: boolean,
   accepts: (input: unknown) => boolean,
 ): readonly unknown[] | undefined {
@@ -65,11 +67,11 @@ export function examplesOf(
     return Array.isArray(copied) ? copied.filter(accepts) : []
   }
   if (body === undefined) {
-    const examples = isOurs ? valid(parameterExamples(document, parameters.list)) : []
+    const examples = isOurs ? valid(parameterExamples(document, parameters)) : []
     return examples.length > 0 ? examples : undefined
   }
   const needed: Record<string, unknown> = {}
-  for (const parameter of parameters.list) {
+  for (const parameter of parameters) {
     const value = parameter.required ? sampleOf(document, parameter) : undefined
     if (value !== undefined) setOwn(needed, parameter.key, value)
   }
@@ -81,13 +83,6 @@ export function examplesOf(
     if (examples.length > 0) return examples
   }
   return undefined
-}
-
-/** The parts of an operation that may have examples. */
-interface ExampleParts {
-  readonly parameters: { readonly list: readonly Parameter[] }
-  readonly body: Body | undefined
-  readonly flat: Flattened | undefined
 }
 
 /**

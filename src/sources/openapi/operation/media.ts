@@ -96,7 +96,11 @@ export function isStream(kind: MediaClass): kind is StreamKind {
 export function isGatewayStream(schema: unknown): boolean {
   if (!isRecord(schema)) return false
   const { title, $ref, properties } = schema
-  if (typeof $ref === "string") return /x-stream-definitions|stream.?result.?of/i.test($ref)
+  if (typeof $ref === "string") {
+    const name = $ref.slice($ref.lastIndexOf("/") + 1).toLowerCase()
+    const isNamed = name.startsWith("streamresultof") || name.startsWith("stream_result_of")
+    return isNamed || $ref.startsWith("#/x-stream-definitions/")
+  }
   const hasResult = isRecord(properties) && Object.hasOwn(properties, "result")
   return hasResult && typeof title === "string" && title.startsWith("Stream result of ")
 }

@@ -3,6 +3,7 @@ import { child, noteAt, objectAt, type Note, type Place, type Raw } from "../doc
 import type { ParameterModel, ParameterStyle, Serialization } from "../model.ts"
 import type { Converted } from "../schema/definition.ts"
 import { refusedName } from "../request/headers.ts"
+import { splitQuery } from "../request/path.ts"
 import { readContent, type Media } from "./media.ts"
 import type { RawOperation } from "./list.ts"
 
@@ -225,8 +226,7 @@ export function matchVariables(
   undeclared: readonly string[],
 ): { readonly list: readonly Parameter[]; readonly missing: readonly string[] } {
   const list = parameters.slice()
-  const start = path.replaceAll(/\{[^{}]*\}/g, (name) => "x".repeat(name.length)).indexOf("?")
-  const inPath = variablesIn(start < 0 ? path : path.slice(0, start))
+  const inPath = variablesIn(splitQuery(path)[0] ?? "")
   const missing = undeclared.filter((name) => {
     const isQuery = list.some((one) => one.in === "query" && one.name === name)
     if (isQuery && !inPath.includes(name)) return false

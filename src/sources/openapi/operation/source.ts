@@ -372,7 +372,8 @@ export class OperationSource implements LazyParts {
   private makeExamples(): readonly unknown[] | undefined {
     const accepts = (input: unknown): boolean =>
       compileSchema(this.inputSchema).validator.accepts(input)
-    return examplesOf(this.context.document, this.readInputs(), this.isOurs, accepts)
+    const { parameters, body, flat } = this.readInputs()
+    return examplesOf(this.context.document, parameters.list, body, flat, this.isOurs, accepts)
   }
 
   private makeMeta(): Readonly<Record<string, unknown>> {

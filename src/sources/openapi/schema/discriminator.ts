@@ -132,7 +132,7 @@ function both(left: Choice, right: Choice): Choice {
 /** Index of the schemas that extend others by `allOf`; created on first use. */
 export class Subtypes {
   readonly #document: OpenAPIDocument
-  readonly #hierarchies = new Map<string, Hierarchy | null>()
+  readonly #hierarchies = new Map<string, Hierarchy | undefined>()
   #children: Map<unknown, string[]> | undefined
 
   constructor(document: OpenAPIDocument) {
@@ -142,12 +142,8 @@ export class Subtypes {
   /** The subtypes of a parent with a discriminator and without alternatives, and the parent itself. */
   of(ref: string, file: SourceFile): Hierarchy | undefined {
     if (file !== this.#document.entry) return undefined
-    let hierarchy = this.#hierarchies.get(ref)
-    if (hierarchy === undefined) {
-      hierarchy = this.#read(ref, file) ?? null
-      this.#hierarchies.set(ref, hierarchy)
-    }
-    return hierarchy ?? undefined
+    if (!this.#hierarchies.has(ref)) this.#hierarchies.set(ref, this.#read(ref, file))
+    return this.#hierarchies.get(ref)
   }
 
   #read(ref: string, file: SourceFile): Hierarchy | undefined {
