@@ -123,14 +123,22 @@ function textOf({
       lines.push(
         `${status} ${[method, path].filter(Boolean).join(" ")}${id === undefined ? "" : ` (${id})`}`,
       )
-      for (const { message, file, pointer } of notes.slice(0, 3)) {
-        lines.push(`  ${message} [${file === undefined ? "" : `${file}#`}${pointer}]`)
-      }
+      for (const note of notes.slice(0, 3)) lines.push(`  ${noteText(note)}`)
       if (notes.length > 3) lines.push(`  and ${notes.length - 3} more`)
     }
     if (matching.length > SHOWN) lines.push(`and ${matching.length - SHOWN} more ${status}`)
   }
+  // Many operations share a few error responses.
+  const losses = operations.flatMap(({ notes }) => notes.filter(isErrorLoss))
+  const distinct = new Map(losses.map((note) => [note.message, note]))
+  for (const note of [...distinct.values()].slice(0, 3)) {
+    lines.push(`in error responses: ${noteText(note)}`)
+  }
   return lines.join("\n")
+}
+
+function noteText({ message, file, pointer }: Note): string {
+  return `${message} [${file === undefined ? "" : `${file}#`}${pointer}]`
 }
 
 function infoOf(document: OpenAPIDocument, key: string): string {

@@ -122,11 +122,11 @@ describe("a text/plain body", () => {
     })
     const operation = importOne(spec, CONFIG)
     for (const body of values) {
-      expect(compileSchema(operation.inputSchema).check({ body }), String(body)).toBe(true)
+      expect(compileSchema(operation.inputSchema).check({ body }), JSON.stringify(body)).toBe(true)
       const request = await prepareRequest(operation, { body })
       expect(request).toMatchObject({
         headers: { "content-type": "text/plain" },
-        body: body === null ? "" : String(body),
+        body: body === null ? "" : JSON.stringify(body).replaceAll(`"`, ""),
       })
     }
     for (const body of others) {

@@ -19,7 +19,8 @@ export function refusedExamples(
   let examples = 0
   const refused: string[] = []
   for (const { name, inputSchema, _meta } of operations) {
-    const { method, path } = _meta?.["openapi"] as { method: string; path: string }
+    const openapi = _meta?.["openapi"] as { method: string; path: string } | undefined
+    const { method = "", path = "" } = openapi ?? {}
     for (const { schema, value } of bodyExamples(document, path, method.toLowerCase())) {
       examples++
       const issues = compileSchema(inputSchema)

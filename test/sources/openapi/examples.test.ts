@@ -157,11 +157,11 @@ describe("read-only members", () => {
         requestBody: { required: true, content: { "application/json": { schema: required } } },
       }),
     )
-    const { check } = compileSchema(inputSchema).validator
+    const compiled = compileSchema(inputSchema)
 
-    expect(check({ body: { id: 7, name: "n" } })).toBe(true)
-    expect(check({ body: { name: "n" } })).toBe(true)
-    expect(check({ body: { id: 7 } })).toBe(false)
+    expect(compiled.check({ body: { id: 7, name: "n" } })).toBe(true)
+    expect(compiled.check({ body: { name: "n" } })).toBe(true)
+    expect(compiled.check({ body: { id: 7 } })).toBe(false)
   })
 
   test("are refused beside others that the document does not know", () => {

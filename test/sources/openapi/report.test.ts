@@ -128,8 +128,8 @@ describe("the report of an import", () => {
 
 describe("a security scheme", () => {
   const notesOf = (more: Raw): readonly string[] => {
-    const spec = oneOperation("/x", "get", { security: [{ o: [] }] }, more)
-    const { operations, counts } = FromOpenAPI(spec, { namespace: "api" }).report
+    const secured = oneOperation("/x", "get", { security: [{ o: [] }] }, more)
+    const { operations, counts } = FromOpenAPI(secured, { namespace: "api" }).report
     expect(counts).toMatchObject({ kept: 1 })
     return operations.flatMap(({ notes }) => notes.map(({ message }) => message))
   }
