@@ -370,8 +370,9 @@ export class OperationSource implements LazyParts {
   }
 
   private makeExamples(): readonly unknown[] | undefined {
+    // Those of a document of this library are restored as they were.
     const accepts = (input: unknown): boolean =>
-      compileSchema(this.inputSchema).validator.accepts(input)
+      this.isOurs || compileSchema(this.inputSchema).validator.accepts(input)
     const { parameters, body, flat } = this.readInputs()
     return examplesOf(this.context.document, parameters.list, body, flat, this.isOurs, accepts)
   }
