@@ -43,6 +43,7 @@ export type {
   OperationAnnotations,
   OperationDeprecation,
   OperationSpec,
+  InputMode,
   OutputMode,
   ProgressUpdate,
   RegisteredOperations,

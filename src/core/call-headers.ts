@@ -19,7 +19,8 @@ export const CALL_HEADERS: OptionRule = {
   secret: {
     either: [
       "function",
-      { record: { either: ["string", "function"] } },
+      // A variable that is not set would be sent as the text "undefined".
+      { record: { required: { either: ["string", "function"] } } },
       { methods: ["get", "entries"], expected: "a Headers" },
     ],
   },

@@ -85,6 +85,7 @@ class LazyDefinition extends LazySpec {
     const operation = this as unknown as Writable<OperationPolicy>
     if (policy.normalize !== undefined) operation.normalize = policy.normalize
     if (policy.output !== undefined) operation.output = policy.output
+    if (policy.input !== undefined) operation.input = policy.input
     if (policy.timeout !== undefined) operation.timeout = policy.timeout
     if (policy.sendsKey !== undefined) operation.sendsKey = policy.sendsKey
     operation.defaults = policy.defaults

@@ -1,6 +1,6 @@
 import type { Middleware, MiddlewareFunction } from "./middleware.ts"
 import type { Resilience } from "./resilience.ts"
-import type { NormalizeMode, OutputMode } from "./types.ts"
+import type { InputMode, NormalizeMode, OutputMode } from "./types.ts"
 
 /** Settings of an operation besides its spec; they never leave the process. */
 export interface OperationPolicy {
@@ -11,6 +11,11 @@ export interface OperationPolicy {
   readonly composes?: readonly string[] | undefined
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
+  /**
+   * For an input that does not match its schema: fail the call (the default), or log it and run the handler, if the
+   * called system decides what is valid.
+   */
+  readonly input?: InputMode | undefined
   /** Declared defaults of inputs are filled in; `leave` if the called system fills in its own. */
   readonly defaults?: "fill" | "leave" | undefined
   /**

@@ -189,6 +189,9 @@ export interface CredentialContext {
 /** How results that do not match their schema exactly are treated. */
 export type NormalizeMode = "strip" | "keep" | "off"
 
+/** What happens when an input fails its schema. */
+export type InputMode = "warn" | "strict"
+
 /** What happens when a result fails its schema. */
 export type OutputMode = "warn" | "strict" | "off"
 

@@ -4,6 +4,7 @@ import { setOwn } from "../internal/own.ts"
 import { pointerSegment } from "../internal/pointer.ts"
 import type { Call } from "./call.ts"
 import type { OperationRecord } from "./record.ts"
+import { warnOfMismatch } from "./result-pipeline.ts"
 
 /** The input with the id of its resource read once, so that the handler gets the id that access control has seen. */
 export function withResourceId({ requirement }: OperationRecord, input: unknown): unknown {
@@ -71,8 +72,13 @@ function prepareInput(call: Call, input: unknown, isChecked: boolean): unknown {
   if (!isInvalid && record.input.check(value)) return value
   if (value !== input && record.input.check(input)) return input
   if (record.asData !== undefined && matchesAsData(record, value)) return value
-  const issues = isInvalid ? record.input.validator.explain(value) : record.input.errors(value)
-  call.ended = invalid("VALIDATION_ERROR", `Input for "${record.id}"`, toValueErrors(issues), call)
+  const errors = (): ReturnType<typeof toValueErrors> =>
+    toValueErrors(isInvalid ? record.input.validator.explain(value) : record.input.errors(value))
+  if (record.warnsOfInput) {
+    warnOfMismatch("Input", record, call.kernel, errors)
+    return value
+  }
+  call.ended = invalid("VALIDATION_ERROR", `Input for "${record.id}"`, errors(), call)
   return undefined
 }
 

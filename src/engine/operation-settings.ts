@@ -12,6 +12,7 @@ import { frozenCopy } from "../internal/frozen.ts"
 export const POLICY_MEMBERS: Readonly<Record<keyof OperationPolicy, "any">> = {
   composes: "any",
   normalize: "any",
+  input: "any",
   output: "any",
   defaults: "any",
   timeout: "any",
@@ -26,10 +27,11 @@ export const POLICY_MEMBERS: Readonly<Record<keyof OperationPolicy, "any">> = {
 /** A copy of the policy of a definition, so that later changes of its lists grant nothing. */
 export function readPolicy(policy: OperationPolicy): OperationPolicy {
   const { composes, normalize, output, defaults, timeout, imported, asData } = policy
-  const { use, resilience, sendsKey, via } = policy
+  const { use, resilience, sendsKey, via, input } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
+    ...(input && { input }),
     ...(output && { output }),
     ...(defaults && { defaults }),
     ...(timeout !== undefined && { timeout }),
@@ -47,7 +49,7 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   const issues: ValueError[] = []
   const { handler, type, composes, normalize, output, defaults, timeout, accessControl } =
     definition
-  const { imported, asData, sendsKey, use, resilience } = definition
+  const { imported, asData, sendsKey, use, resilience, input } = definition
   const add = (path: string, message: string | undefined): void => {
     if (message !== undefined) issues.push({ path, message })
   }
@@ -58,6 +60,9 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   }
   if (output !== undefined && !["warn", "strict", "off"].includes(output)) {
     add("/output", `must be "warn", "strict" or "off"`)
+  }
+  if (input !== undefined && input !== "warn" && input !== "strict") {
+    add("/input", `must be "warn" or "strict"`)
   }
   if (defaults !== undefined && defaults !== "fill" && defaults !== "leave") {
     add("/defaults", `must be "fill" or "leave"`)

@@ -119,6 +119,11 @@ export class OperationRecord {
     return this.#checked.policy.asData
   }
 
+  /** An input that does not match its schema is logged, and passed on. */
+  get warnsOfInput(): boolean {
+    return this.#checked.policy.input === "warn"
+  }
+
   /** Imported operations take named inputs, so that an omitted input means the empty object. */
   get mayOmitInput(): boolean {
     return this.#checked.lazy !== undefined

@@ -105,25 +105,35 @@ function report(record: OperationRecord, data: unknown, host: PipelineHost): voi
       invalid("OUTPUT_VALIDATION_ERROR", `Output of "${record.id}"`, issues, about),
     )
   }
-  const now = host.clock.now()
-  const logs = now - record.warnedAt >= WARN_EVERY
-  if (!logs) record.warningsHeld++
   // Listing validation errors costs as much as a thousand checks: only if someone reads the list.
-  if (!logs && host.onWarning === undefined) return
-  const errors = toValueErrors(record.output.errors(data))
-  if (logs) {
-    const held = record.warningsHeld
-    record.warnedAt = now
-    record.warningsHeld = 0
-    host.logger.warn("Output does not match its schema", {
-      operationId: record.id,
-      errors,
-      ...(held > 0 && { sinceLastWarning: held }),
-    })
-  }
+  let found: readonly ValueError[] | undefined
+  const errors = (): readonly ValueError[] => (found ??= toValueErrors(record.output.errors(data)))
+  warnOfMismatch("Output", record, host, errors)
   if (host.onWarning !== undefined) {
     notify(host.logger, "A result listener threw", () =>
-      host.onWarning?.({ operationId: record.id, errors }),
+      host.onWarning?.({ operationId: record.id, errors: errors() }),
     )
   }
+}
+
+/** Logs that an input or a result does not match its schema, now and then for each operation. */
+export function warnOfMismatch(
+  what: "Input" | "Output",
+  record: OperationRecord,
+  { clock, logger }: Pick<PipelineHost, "clock" | "logger">,
+  errors: () => readonly ValueError[],
+): void {
+  const now = clock.now()
+  if (now - record.warnedAt < WARN_EVERY) {
+    record.warningsHeld++
+    return
+  }
+  const held = record.warningsHeld
+  record.warnedAt = now
+  record.warningsHeld = 0
+  logger.warn(`${what} does not match its schema`, {
+    operationId: record.id,
+    errors: errors(),
+    ...(held > 0 && { sinceLastWarning: held }),
+  })
 }

@@ -88,14 +88,47 @@ function frameParserFor(kind: StreamKind, limit: number, options: ReadEventsOpti
     case "sse":
       return createSseFrameParser(limit, options.onRetry)
     case "ndjson":
-      return createFrameParser("\n", limit)
+      return createFrameParser(endsWith("\n"), limit)
     case "json-seq":
-      return createFrameParser("\u001E", limit)
+      return createFrameParser(endsWith("\u001E"), limit)
+    case "json-values":
+      return createFrameParser(endOfValue(), limit)
   }
 }
 
-/** Parses frames that one character ends (JSON Lines) or begins (JSON sequences, RFC 7464). */
-function createFrameParser(separator: string, limit: number): FrameParser {
+/** Finds the end of a frame from a place in a text: the end of its content, and the start of the next one. */
+type FindEnd = (text: string, from: number) => readonly [end: number, next: number] | undefined
+
+function endsWith(separator: string): FindEnd {
+  return (text, from) => {
+    const at = text.indexOf(separator, from)
+    return at === -1 ? undefined : [at, at + 1]
+  }
+}
+
+/** Ends JSON values in a row, with or without line feeds between and inside of them. */
+function endOfValue(): FindEnd {
+  let depth = 0
+  let isString = false
+  let isEscaped = false
+  return (text, from) => {
+    for (let at = from; at < text.length; at++) {
+      const char = text[at]
+      if (isEscaped) isEscaped = false
+      else if (isString && char === "\\") isEscaped = true
+      else if (char === '"') isString = !isString
+      if (isString) continue
+      if (char === "{" || char === "[") depth++
+      else if (char === "}" || char === "]") depth = Math.max(0, depth - 1)
+      else if (char !== "\n") continue
+      if (depth === 0) return [char === "\n" ? at : at + 1, at + 1]
+    }
+    return undefined
+  }
+}
+
+/** Parses frames that one character ends (JSON Lines) or begins (JSON sequences, RFC 7464), or that end by themselves. */
+function createFrameParser(findEnd: FindEnd, limit: number): FrameParser {
   // Parts are joined once: appending to a string chunk by chunk would copy it each time.
   let parts: string[] = []
   let length = 0
@@ -106,16 +139,16 @@ function createFrameParser(separator: string, limit: number): FrameParser {
       const frames: Frame[] = []
       let from = 0
       while (!isFull) {
-        const at = text.indexOf(separator, from)
-        const end = at === -1 ? text.length : at
+        const found = findEnd(text, from)
+        const end = found?.[0] ?? text.length
         parts.push(text.slice(from, end))
         length += end - from
         isFull = length > limit
-        if (at === -1 || isFull) break
+        if (found === undefined || isFull) break
         frames.push({ text: parts.join(""), isUnfinished: false })
         parts = []
         length = 0
-        from = at + 1
+        from = found[1]
       }
       return frames
     },
@@ -134,8 +167,8 @@ function createFrameParser(separator: string, limit: number): FrameParser {
 
 function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefined {
   const { kind, options } = state
-  // A sequence starts with its separator, so the text before the first one is not an item.
-  if (kind !== "json-seq" || frame.text !== "") state.count++
+  // A sequence starts with its separator, and values may have several: the text between them is not an item.
+  if (kind === "sse" || kind === "ndjson" || frame.text !== "") state.count++
   const raw = maskSecrets(kind === "sse" ? frame.text : frame.text.trim(), options.secrets)
   // Some JSON Lines servers send it too. It is not JSON, so it cannot be confused with data.
   if (raw.trim() === "[DONE]") return "done"

@@ -11,7 +11,7 @@ export interface MediaType {
 }
 
 /** How the items of a stream are delimited. */
-export type StreamKind = "sse" | "ndjson" | "json-seq"
+export type StreamKind = "sse" | "ndjson" | "json-seq" | "json-values"
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 // A quoted value may contain `;`, so splitting there would be wrong.

@@ -311,7 +311,8 @@ class Explainer {
     if (not !== undefined && this.#matches(at, not, at.value)) {
       const open = not === true || (isRecord(not) && Object.keys(not).length === 0)
       const message = open ? "is not allowed" : "must not match what the schema excludes"
-      add(at, { path: at.path, keyword: "not", message })
+      const isExcluded = isRecord(not) && "enum" in not
+      add(at, { path: at.path, keyword: "not", message, ...(isExcluded && { isExcluded }) })
     }
     if (!("if" in schema)) return
     const condition: RawIssue[] = []

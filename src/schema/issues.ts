@@ -15,6 +15,8 @@ export interface RawIssue extends SchemaIssue {
   readonly types?: readonly string[]
   /** Values that would have been accepted. */
   readonly values?: readonly unknown[]
+  /** Some values are excluded, and this is one of them. */
+  readonly isExcluded?: true
 }
 
 export function typeIssue(path: string, types: readonly string[], value: unknown): RawIssue {
@@ -25,7 +27,8 @@ export function typeIssue(path: string, types: readonly string[], value: unknown
   return { path, keyword: "type", message: `must be ${listed(names)}, got ${actual}`, types: names }
 }
 
-export function valueIssue(path: string, keyword: string, values: readonly unknown[]): RawIssue {
+export function valueIssue(path: string, keyword: string, all: readonly unknown[]): RawIssue {
+  const values = [...new Set(all)]
   const shown = values.slice(0, 10).map(quote)
   if (values.length > shown.length) shown.push(`… (${values.length} in all)`)
   const message =
@@ -97,7 +100,8 @@ function isKind(issue: RawIssue, path: string): boolean {
 }
 
 function isDiscriminator(issue: RawIssue, path: string): boolean {
-  return issue.values !== undefined && issue.path.lastIndexOf("/") === path.length
+  const isValue = issue.values !== undefined || issue.isExcluded === true
+  return isValue && issue.path.lastIndexOf("/") === path.length
 }
 
 /** All branches want another kind of value: name the kinds, if they can be named together. */

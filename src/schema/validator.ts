@@ -27,6 +27,8 @@ export interface SchemaValidator {
   errors(value: unknown, max?: number): SchemaIssue[]
   /** The same for a value that is known not to match. */
   explain(value: unknown, max?: number): SchemaIssue[]
+  /** Like `check`, without compiling: for a value or two, such as examples. */
+  accepts(value: unknown): boolean
 }
 
 // More errors than anyone will read; collecting a million of them would be an attack in itself.
@@ -46,6 +48,10 @@ export function compileValidator(schema: JsonSchema, formats: boolean = false): 
   const isLarge = isAdopted(schema) && hasManyDefinitions(schema)
   const parts = isLarge ? new Parts(schema, (part) => compile(part, formats)) : undefined
   const compiled = (): Test => (test ??= parts?.test() ?? compile(schema, formats))
+  const issuesOf = (value: unknown, max: number): SchemaIssue[] => {
+    links ??= new Links(schema, parts && definitionsOf(schema))
+    return explain(schema, links, value, Math.max(1, max), formats)
+  }
   return {
     test: compiled,
     part: (part) => parts?.test(part) ?? compile(part, formats, (links ??= new Links(schema))),
@@ -69,12 +75,18 @@ export function compileValidator(schema: JsonSchema, formats: boolean = false): 
     },
     explain(value, max = MAX_ISSUES) {
       try {
-        links ??= new Links(schema, parts && definitionsOf(schema))
-        const issues = explain(schema, links, value, Math.max(1, max), formats)
+        const issues = issuesOf(value, max)
         if (issues.length > 0) return issues
         return [{ path: "", keyword: "schema", message: "does not match the schema" }]
       } catch (thrown) {
         return [readFailure(thrown)]
+      }
+    },
+    accepts(value) {
+      try {
+        return issuesOf(value, 1).length === 0
+      } catch {
+        return false
       }
     },
   }

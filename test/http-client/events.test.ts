@@ -164,6 +164,26 @@ describe("JSON sequences", () => {
   })
 })
 
+describe("JSON values in a row", () => {
+  test.each([
+    ['{"a":1}\n{"a":2}\n', [{ a: 1 }, { a: 2 }]],
+    ['{"a":1}{"a":2}[3]', [{ a: 1 }, { a: 2 }, [3]]],
+    ['{\n  "a": [\n    1\n  ]\n}\r\n\r\n{\n}', [{ a: [1] }, {}]],
+    ['{"a":"}{\\"\\\\"}{"b":"\\\\"}', [{ a: '}{"\\' }, { b: "\\" }]],
+    ['1\n"x"\nnull\ntrue', [1, "x", null, true]],
+    ["", []],
+    ["\n \n", []],
+  ])("%j gives %j", async (text, expected) => {
+    expect(await datasOf(text, "json-values")).toEqual(expected)
+  })
+
+  test("a broken item is named", async () => {
+    await expect(datasOf("{}{a}", "json-values")).rejects.toThrow("Item 2 of")
+    await expect(datasOf("{}]{}", "json-values")).rejects.toThrow("Item 2 of")
+    await expect(datasOf('{}{"a":', "json-values")).rejects.toMatchObject({ code: "DATA_LOSS" })
+  })
+})
+
 describe("any chunking gives the same events (OA40)", () => {
   const word = fc.oneof(
     fc.constantFrom(
@@ -182,7 +202,7 @@ describe("any chunking gives the same events (OA40)", () => {
     fc.constantFrom("\n", "\r", "\r\n", "\n\n", "\r\n\r\n", "data: ", "5", "\0", RS, "1\n"),
   )
 
-  test.each(["sse", "ndjson", "json-seq"] as const)("%s", async (kind) => {
+  test.each(["sse", "ndjson", "json-seq", "json-values"] as const)("%s", async (kind) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(word, { maxLength: 40 }),
@@ -220,6 +240,8 @@ describe("limits", () => {
     ["sse", ": "],
     ["ndjson", '"'],
     ["json-seq", `${RS}"`],
+    ["json-values", '{"a":"'],
+    ["json-values", ""],
   ] as const)("%s: an item without an end is stopped", async (kind, start) => {
     let sent = 0
     let isCancelled = false
@@ -242,7 +264,7 @@ describe("limits", () => {
     expect(isCancelled).toBe(true)
   })
 
-  test.each(["sse", "ndjson"] as const)(
+  test.each(["sse", "ndjson", "json-values"] as const)(
     "%s: what fits comes before what does not",
     async (kind) => {
       const line =

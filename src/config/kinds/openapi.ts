@@ -52,6 +52,7 @@ export const openapi: SourceDescription<OpenAPISource> = {
       normalize:
         "How to treat members that a schema does not name; default: that of the registry, else keep.",
       output: "How to treat results that do not match their schema.",
+      input: "How to treat inputs that do not match their schema: warn logs and sends them.",
       serverVariables: "Values for the variables in the addresses of servers.",
       redirect: "Whether a redirect is followed within its origin, or is the response.",
       exposeHeaders: "Response headers to show although they contain cookies or credentials.",

@@ -47,6 +47,23 @@ export class HTTPRefusal extends CallError {
   }
 }
 
+/** Whether a call may change something: a mutation, or a stream that is declared as not read-only. */
+export function mayChange({ type, annotations }: OperationSpec): boolean {
+  return type === "mutation" || (type === "subscription" && annotations?.readOnly === false)
+}
+
+/** Refuses to run an operation by GET if it may change something, as a link, a crawler or a prefetch must not. */
+export function refuseGet(id: string, spec: OperationSpec): void {
+  if (!mayChange(spec)) return
+  const what = spec.type === "mutation" ? "mutation" : "subscription that may change something"
+  throw new HTTPRefusal(
+    405,
+    "INVALID_OPERATION_TYPE",
+    `"${id}" is a ${what}: POST its input as JSON.`,
+    { operationId: id, headers: { allow: "POST" } },
+  )
+}
+
 /** The refusal of a request that is malformed. */
 export function badRequest(message: string): HTTPRefusal {
   return new HTTPRefusal(400, "VALIDATION_ERROR", message)

@@ -16,7 +16,7 @@ import { maySee } from "../expose.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
 import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
-import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
+import { HTTPRefusal, refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 const PREFERENCE = { "preference-applied": "return=data" }
@@ -63,6 +63,7 @@ function describeOrStream(
   if (isStream ? prefers(accept, EVENTS) : wantsOnlyEvents(accept)) {
     return answerOperation(context, request, spec, gatewayPath, () => {
       if (!isStream) throw noStream(id, spec)
+      refuseGet(id, spec)
       const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
       const input = text === undefined ? undefined : context.parseJSON(text, spec)
       return context.stream(id, spec, input, request, envelopeText)

@@ -8,7 +8,7 @@ import type { HTTPAnswer } from "../exchange.ts"
 import { readInput } from "./files/upload.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
 import { readQueryInput } from "./query-input.ts"
-import { HTTPRefusal, type RouteRequest, type Routes } from "./context.ts"
+import { refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 /** Routes with a path for each operation, and data without envelopes. */
@@ -28,17 +28,10 @@ export function createRest(context: HTTPContext): Routes {
   ]
 }
 
-/** GET runs only queries and streams: a link, a crawler or a prefetch must not change anything. */
+/** GET runs only queries and streams that change nothing. */
 function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   return answer(context, request, (spec, id) => {
-    if (spec.type === "mutation") {
-      throw new HTTPRefusal(
-        405,
-        "INVALID_OPERATION_TYPE",
-        `"${id}" is a mutation: POST its input as JSON.`,
-        { operationId: id, headers: { allow: "POST" } },
-      )
-    }
+    refuseGet(id, spec)
     const schema = spec.inputSchema as JsonSchema
     const parse = (text: string): unknown => context.parseJSON(text, spec)
     return decodeFiles(schema, readQueryInput(request.incoming.query, schema, parse))

@@ -47,6 +47,8 @@ export interface Note {
   readonly message: string
   /** Informational: nothing is accepted that the document refuses. */
   readonly isNeutral?: true
+  /** About an error response only: calls and their results are as the document declares. */
+  readonly isError?: true
 }
 
 /** What is known about a document besides its content. */

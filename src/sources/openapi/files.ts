@@ -1,5 +1,6 @@
 import { isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
+import { allowingEntry } from "./load-file.ts"
 import { parseText } from "./parse.ts"
 import { fileOf, mentionsExternal, referencesAt, selfOf } from "./references.ts"
 import type { FoundReference } from "./references.ts"
@@ -154,7 +155,7 @@ class Files {
   async #fetch({ url, alternative }: PendingFile): Promise<void> {
     if (this.#documents.has(url)) return
     const address = [url, alternative].find((one) => one !== undefined && this.#allow(one))
-    if (address === undefined) return this.#refuse(url, NOT_ALLOWED)
+    if (address === undefined) return this.#refuse(url, notAllowed(url, this.#entryUrl))
     if (this.#bytes > this.#maxBytes) return this.#refuseLarge(url)
     if (++this.#loaded > this.#maxFiles) {
       this.#lost.files++
@@ -187,7 +188,11 @@ class Files {
   }
 }
 
-const NOT_ALLOWED = 'it is neither below the document\'s folder nor named in "allowedReferences"'
+function notAllowed(url: string, documentUrl: string): string {
+  const entry = allowingEntry(url, documentUrl)
+  const cure = entry === undefined ? "" : `; to load it, add ${JSON.stringify(entry)} there`
+  return `it is neither below the document's folder nor named in "allowedReferences"${cure}`
+}
 
 function nameOf(url: string): string {
   return url.slice(url.lastIndexOf("/") + 1)

@@ -1,7 +1,7 @@
 import { isPlainObject, isRecord } from "../../internal/guards.ts"
 import { getOwn, setOwn } from "../../schema/json.ts"
 import { isBytes } from "./request/text.ts"
-import type { NormalizeMode, OutputMode } from "../../core/types.ts"
+import type { InputMode, NormalizeMode, OutputMode } from "../../core/types.ts"
 import type { OperationPolicy } from "../../core/operation-settings.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { HTTPServiceConfig } from "./config.ts"
@@ -40,6 +40,11 @@ export interface ImportConfig extends HTTPServiceConfig {
   readonly normalize?: NormalizeMode | undefined
   /** How to treat results that do not match their schema. Default: the registry's setting, else `"warn"`. */
   readonly output?: OutputMode | undefined
+  /**
+   * How to treat inputs that do not match their schema: `"warn"` logs and sends them, for documents that do not
+   * agree with their own API. Default: `"strict"`, which refuses them.
+   */
+  readonly input?: InputMode | undefined
 }
 
 /** The result of an import. */
@@ -59,6 +64,7 @@ export function importDocument(
   const policy: OperationPolicy = {
     normalize: config.normalize,
     output: config.output,
+    input: config.input,
     timeout: undefined,
     imported: true,
     // The API applies defaults itself: there is no need to send them.

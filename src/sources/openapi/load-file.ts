@@ -50,7 +50,7 @@ export function createFileLoader(
       allowed ??= Promise.all(files.map(realUrl))
       const real = fileUrlOf(await fs.realpath(filePathOf(url)))
       const isBelow = (root: string | undefined): boolean =>
-        root !== undefined && (root.endsWith("/") ? real.startsWith(root) : real === root)
+        root !== undefined && isAtOrBelow(real, root)
       if (!(await allowed).some(isBelow)) {
         throw new CallError(
           "EGRESS_BLOCKED",
@@ -105,7 +105,7 @@ export async function platformFS(): Promise<FileReader> {
 /**
  * Returns a check for which files a document may refer to: those below its own folder, and those on a list.
  *
- * An entry of the list is an address, or relative to the document: `"../common/"` and
+ * An entry of the list is an address, or relative to the document: `"../common"` and
  * `"https://schemas.test/v1/"` allow everything below them, an origin allows everything there, and
  * `"../error.json"` allows that file.
  */
@@ -133,9 +133,25 @@ function covers(entry: URL, target: URL): boolean {
   if (target.host !== entry.host || hasHiddenStep(target.pathname)) return false
   // Some characters may be percent-encoded or not.
   const [allowed, requested] = [percentDecoded(entry.pathname), percentDecoded(target.pathname)]
-  return allowed.endsWith("/")
-    ? requested.startsWith(allowed)
-    : requested === allowed && target.search === entry.search
+  if (requested === allowed) return target.search === entry.search
+  return isAtOrBelow(requested, allowed)
+}
+
+/** Whether a path is another, or below it as a folder, which may end with a slash. */
+function isAtOrBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`)
+}
+
+/** The entry of `allowedReferences` that allows the folder of a file: relative to the document where that is short. */
+export function allowingEntry(url: string, documentUrl: string): string | undefined {
+  const [target, base] = [parseUrl(".", url), parseUrl(".", documentUrl)]
+  if (target === undefined || !isReadable(target) || hasHiddenStep(target.pathname))
+    return undefined
+  if (target.protocol !== base?.protocol || target.host !== base.host) return target.href
+  const [to, from] = [target.pathname.split("/"), base.pathname.split("/")]
+  const shared = from.findIndex((step, index) => step !== to[index])
+  const up = shared < 0 ? 0 : from.length - 1 - shared
+  return up > 3 ? target.href : "../".repeat(up) + to.slice(from.length - 1 - up).join("/")
 }
 
 function isReadable(url: URL): boolean {

@@ -46,6 +46,10 @@ export interface EncodingModel {
   readonly contentType?: string | undefined
   /** Present only if the document declares it: it then replaces the field's content type. */
   readonly serialization?: Serialization | undefined
+  /** Headers of a part; `undefined` is the name of the part, as its `Content-ID`. */
+  readonly headers?: ReadonlyMap<string, string | undefined> | undefined
+  /** How the text of a part is encoded: `base64`. */
+  readonly transferEncoding?: string | undefined
 }
 
 /** A field of a form. */

@@ -5,6 +5,7 @@ import { IDENTITY, validateOptions } from "../../internal/options.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Credential, HTTPServiceConfig, RequestOptions } from "./config.ts"
 import type { ImportConfig } from "./import.ts"
+import { baseUrlIssue } from "./request/server.ts"
 
 /** How a document is imported, and how its operations are called. */
 export interface OpenAPIConfig extends ImportConfig {
@@ -93,6 +94,7 @@ export const OPENAPI_OPTIONS: OptionsSchema<OpenAPIConfig> = {
   contentType: "text",
   normalize: { oneOf: ["strip", "keep", "off"] },
   output: { oneOf: ["warn", "strict", "off"] },
+  input: { oneOf: ["warn", "strict"] },
   reconnect: {
     either: [
       "boolean",
@@ -132,7 +134,9 @@ export function validateConfig(
   schema: OptionsSchema,
 ): void {
   validateOptions(caller, config, schema)
-  const { auth, credentials } = config
+  const { auth, credentials, baseUrl } = config
+  const issue = baseUrl === undefined ? undefined : baseUrlIssue(baseUrl)
+  if (issue !== undefined) throw new TypeError(`${caller}(): baseUrl ${issue}.`)
   for (const [path, credential] of [
     ["auth", auth] as const,
     ...Object.entries(credentials ?? {}).map(

@@ -17,7 +17,7 @@ export interface ReportedOperation {
   readonly id?: string | undefined
   readonly method?: string | undefined
   readonly path: string
-  /** `widened`: it works, but accepts or returns more than the document declares. */
+  /** `widened`: it works, but accepts or returns more than the document declares, apart from errors. */
   readonly status: "kept" | "widened" | "skipped"
   /** Differences from the document, with their places. */
   readonly notes: readonly Note[]
@@ -31,6 +31,8 @@ export interface ImportReport {
     readonly kept: number
     readonly widened: number
     readonly skipped: number
+    /** Operations of which only error responses are widened; included in kept. */
+    readonly widenedErrors: number
     /** Left out by `filter`. */
     readonly filtered: number
     /** Stream twins of plain operations; included in kept and widened. */
@@ -56,7 +58,8 @@ function reportOf(
   const operations: ReportedOperation[] = sources.map((source) => {
     const { notes, operation, id } = source
     const { method, path } = operation
-    const status = notes.every(({ isNeutral }) => isNeutral === true) ? "kept" : "widened"
+    const isKept = notes.every(({ isNeutral, isError }) => isNeutral === true || isError === true)
+    const status = isKept ? "kept" : "widened"
     return { id, method, path, status, notes }
   })
   for (const { method, path, note } of skipped) {
@@ -71,6 +74,9 @@ function reportOf(
       kept: count("kept"),
       widened: count("widened"),
       skipped: count("skipped"),
+      widenedErrors: operations.filter(
+        ({ status, notes }) => status === "kept" && notes.some(isErrorLoss),
+      ).length,
       filtered,
       twins: sources.filter(({ isTwin }) => isTwin).length,
       webhooks: countOperations(
@@ -88,6 +94,10 @@ function reportOf(
   return Object.defineProperty(report, "toString", { value: () => textOf(report) })
 }
 
+function isErrorLoss({ isError, isNeutral }: Note): boolean {
+  return isError === true && isNeutral !== true
+}
+
 const SHOWN = 20
 
 function textOf({
@@ -97,8 +107,9 @@ function textOf({
   operations,
   warnings,
 }: Omit<ImportReport, "toString">): string {
-  const { kept, widened, skipped, filtered, twins, webhooks, callbacks } = counts
+  const { kept, widened, skipped, widenedErrors, filtered, twins, webhooks, callbacks } = counts
   const parts = [`${kept} kept`, `${widened} widened`, `${skipped} skipped`]
+  if (widenedErrors > 0) parts.push(`${widenedErrors} of them kept except for error responses`)
   if (filtered > 0) parts.push(`${filtered} filtered out`)
   if (twins > 0)
     parts.push(`${twins} of them streams of operations that also return a plain response`)
@@ -112,14 +123,22 @@ function textOf({
       lines.push(
         `${status} ${[method, path].filter(Boolean).join(" ")}${id === undefined ? "" : ` (${id})`}`,
       )
-      for (const { message, file, pointer } of notes.slice(0, 3)) {
-        lines.push(`  ${message} [${file === undefined ? "" : `${file}#`}${pointer}]`)
-      }
+      for (const note of notes.slice(0, 3)) lines.push(`  ${noteText(note)}`)
       if (notes.length > 3) lines.push(`  and ${notes.length - 3} more`)
     }
     if (matching.length > SHOWN) lines.push(`and ${matching.length - SHOWN} more ${status}`)
   }
+  // Many operations share a few error responses.
+  const losses = operations.flatMap(({ notes }) => notes.filter(isErrorLoss))
+  const distinct = new Map(losses.map((note) => [note.message, note]))
+  for (const note of [...distinct.values()].slice(0, 3)) {
+    lines.push(`in error responses: ${noteText(note)}`)
+  }
   return lines.join("\n")
+}
+
+function noteText({ message, file, pointer }: Note): string {
+  return `${message} [${file === undefined ? "" : `${file}#`}${pointer}]`
 }
 
 function infoOf(document: OpenAPIDocument, key: string): string {

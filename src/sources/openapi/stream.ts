@@ -8,6 +8,10 @@ import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
 import { httpEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
 import type { HTTPOperationClient } from "./call.ts"
 import { createCallLimits, type HandlerContext } from "./call-limits.ts"
+import { excerpt } from "../../http-client/decode.ts"
+import { isRecord, isString } from "../../internal/guards.ts"
+import { getOwn } from "../../schema/json.ts"
+import { isStream } from "./operation/media.ts"
 import type { OperationSource } from "./operation/source.ts"
 import type { StreamPlan } from "./operation/stream-plan.ts"
 import { problemError } from "./problem-error.ts"
@@ -73,6 +77,8 @@ export async function* streamItems(
     for await (const event of events) {
       if (isOurs && event.event === "end") return
       if (isOurs && event.event === "error") throw failureOf(event.data, source, context)
+      const failure = plan.yields === "result" ? errorIn(event.data) : undefined
+      if (failure !== undefined) throw failureOf(failure, source, context)
       yield envelope(source.decoded(itemOf(event, plan)), answer.response, event)
     }
   } finally {
@@ -80,14 +86,23 @@ export async function* streamItems(
   }
 }
 
-/** Converts the failure event of a server of this library to the original error. */
+/** The error that a gRPC gateway sends in the place of an item. */
+function errorIn(data: unknown): unknown {
+  return isRecord(data) && !Object.hasOwn(data, "result")
+    ? (getOwn(data, "error") ?? undefined)
+    : undefined
+}
+
+/** Converts the failure event of a server of this library to the original error; others stay in the details. */
 function failureOf(
   problem: unknown,
   source: OperationSource,
   context: HandlerContext | undefined,
 ): CallError {
   const { id } = source
-  const failure = new CallError("EXECUTION_ERROR", `The stream of "${id}" failed.`, {
+  const text = source.problems.isOurs || !isRecord(problem) ? undefined : problem["message"]
+  const reason = isString(text) ? `: ${excerpt(text, 200)}` : "."
+  const failure = new CallError("EXECUTION_ERROR", `The stream of "${id}" failed${reason}`, {
     operationId: id,
     ...(problem !== undefined && { details: { body: problem } }),
   })
@@ -97,10 +112,9 @@ function failureOf(
 function kindOf(response: HttpResponse, plan: StreamPlan): StreamKind | undefined {
   const actual = streamKindOf(response.contentType)
   if (actual !== undefined) return actual
+  const { class: declared } = plan.media
   // JSON Lines are often labelled as JSON, or not at all; event streams are always labelled.
-  return plan.media.class === "ndjson" || plan.media.class === "json-seq"
-    ? plan.media.class
-    : undefined
+  return isStream(declared) && declared !== "sse" ? declared : undefined
 }
 
 function itemOf(event: StreamEvent, { yields, isText }: StreamPlan): unknown {
@@ -108,6 +122,8 @@ function itemOf(event: StreamEvent, { yields, isText }: StreamPlan): unknown {
   switch (yields) {
     case "data":
       return data
+    case "result":
+      return isRecord(data) && Object.hasOwn(data, "result") ? data["result"] : data
     case "event": {
       const { event: name, id, retry } = event
       return {

@@ -182,18 +182,40 @@ describe("private addresses", () => {
 describe("what a user gives as baseUrl", () => {
   test.each([
     ["a relative address", "/v1"],
+    ["without a scheme", "api.test/very-secret"],
+    ["a host and a port without a scheme", "localhost:3000"],
+    ["empty but for white space", " "],
     ["another scheme", "ftp://api.test"],
     ["a query", "https://api.test/?key=very-secret"],
     ["a password", "https://user:very-secret@api.test"],
-  ])("may not be %s", async (_what, baseUrl) => {
-    const error = await refusal(oneOperation("/x", "get", {}), { baseUrl })
+  ])("may not be %s, which the import refuses", async (_what, baseUrl) => {
+    const spec = oneOperation("/x", "get", {})
+    const refuse = (run: () => unknown): void => {
+      expect(run).toThrow(TypeError)
+      expect(run).toThrow(/baseUrl (?:is|starts|has|contains)/)
+      expect(run).not.toThrow("very-secret")
+    }
 
-    expect(error).toMatchObject({ code: "VALIDATION_ERROR" })
-    expect(String(error)).not.toContain("very-secret")
+    refuse(() => importOne(spec, { baseUrl }))
+    const error = await rejection(prepareRequest(importOne(spec), {}, { baseUrl }))
+    refuse(() => {
+      throw error
+    })
   })
 })
 
 describe("fixed headers", () => {
+  test.each([
+    ["one of them", { "x-a": undefined, "x-b": "b" }],
+    ["a function beside it", { "x-a": undefined, "x-b": () => "b" }],
+  ])("may not be undefined, as a variable that is not set: %s", (_what, headers) => {
+    const spec = oneOperation("/x", "get", {})
+
+    expect(() => importOne(spec, { headers: headers as never })).toThrow(
+      "headers.x-a is required: a string",
+    )
+  })
+
   test("go with each request, under parameters and credentials", async () => {
     await using server = await record()
     const spec = oneOperation("/x", "get", {

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { CallError } from "../../../src/core/errors.ts"
 import { nodeFS } from "../../../src/node/fs.ts"
 import {
+  allowingEntry,
   allowReferences,
   createFileLoader,
   filePathOf,
@@ -360,28 +361,29 @@ describe("what a document may read", () => {
     expect(await load("file:///api/a%20b.yaml")).toBe("read /api/a b.yaml")
   })
 
-  test("may be a link to what the user allows", async () => {
+  test.each(["../common/", "../common"])("may be a link to %s", async (entry) => {
     const folder = await folderOf({
       "api/openapi.yaml": "openapi: 3.1.0\npaths: { /a: { $ref: link.yaml } }\n",
       "common/a@1.yaml": "get: {}\n",
     })
     await symlink(join(folder, "common/a@1.yaml"), join(folder, "api/link.yaml"))
 
-    expect((await loadFrom(join(folder, "api/openapi.yaml"), ["../common/"])).names).toEqual([
-      "link.yaml",
-    ])
+    expect((await loadFrom(join(folder, "api/openapi.yaml"), [entry])).names).toEqual(["link.yaml"])
   })
 
-  test("is what the user allows, when all of it is reached by a link", async () => {
-    const folder = await folderOf({
-      "real/api/openapi.yaml": "openapi: 3.1.0\npaths: { /a: { $ref: ../common/a.yaml } }\n",
-      "real/common/a.yaml": "get: {}\n",
-    })
-    await symlink(join(folder, "real"), join(folder, "link"))
-    const { documents } = await loadFrom(join(folder, "link/api/openapi.yaml"), ["../common/"])
+  test.each(["../common/", "../common"])(
+    "is %s, when all of it is reached by a link",
+    async (entry) => {
+      const folder = await folderOf({
+        "real/api/openapi.yaml": "openapi: 3.1.0\npaths: { /a: { $ref: ../common/a.yaml } }\n",
+        "real/common/a.yaml": "get: {}\n",
+      })
+      await symlink(join(folder, "real"), join(folder, "link"))
+      const { documents } = await loadFrom(join(folder, "link/api/openapi.yaml"), [entry])
 
-    expect(documents.size).toBe(1)
-  })
+      expect(documents.size).toBe(1)
+    },
+  )
 
   test("is what the user allows: folders, files, origins", () => {
     const may = allowReferences("file:///srv/api/openapi.yaml", [
@@ -405,6 +407,42 @@ describe("what a document may read", () => {
     expect(may("https://schemas.test.attacker.test/x.yaml")).toBe(false)
     expect(may("https://user@schemas.test/x.yaml")).toBe(false)
     expect(() => allowReferences("file:///a.yaml", ["ftp://x/"])).toThrow(TypeError)
+  })
+
+  test.each([
+    ["../common", "file:///srv/common/x.yaml", true],
+    ["../common", "file:///srv/common/deep/x.yaml", true],
+    ["/srv/common", "file:///srv/common/x.yaml", true],
+    ["..", "file:///srv/common/x.yaml", true],
+    ["https://other.test/v1", "https://other.test/v1/x.yaml", true],
+    ["https://other.test/v1?key=1", "https://other.test/v1?key=1", true],
+    ["https://other.test/v1?key=1", "https://other.test/v1?key=2", false],
+    ["../common", "file:///srv/common-secret/x.yaml", false],
+    ["../common", "file:///srv/common/%2e%2e/x.yaml", false],
+    ["../common", "file:///srv/common/..%2fx.yaml", false],
+    ["../common", "file:///srv/x.yaml", false],
+  ])("is a folder with or without a slash: %s, %s", (entry, url, expected) => {
+    expect(allowReferences("file:///srv/api/openapi.yaml", [entry])(url)).toBe(expected)
+  })
+
+  test.each([
+    ["/srv/api/deep/x.yaml", "deep/"],
+    ["/srv/common/x.yaml", "../common/"],
+    ["/srv/a b/x.yaml", "../a%20b/"],
+    ["/x.yaml", "../../"],
+    ["/srv/x.yaml", "../"],
+    ["https://other.test/v1/x.yaml?key=secret", "https://other.test/v1/"],
+    ["ftp://other.test/x.yaml", undefined],
+    ["https://user:password@other.test/x.yaml", undefined],
+    ["/srv/..%2fx/y.yaml", undefined],
+  ])("is allowed by an entry that the report names: %s", (url, entry) => {
+    const document = "file:///srv/api/openapi.yaml"
+    const { href } = new URL(url, document)
+
+    expect(allowingEntry(href, document)).toBe(entry)
+    expect(allowReferences(document, entry === undefined ? [] : [entry])(href)).toBe(
+      entry !== undefined,
+    )
   })
 
   test("never leaves its folder, whatever the reference", () => {

@@ -142,7 +142,10 @@ describe("what an operation says of itself", () => {
       tags: ["pets", "admin"],
       deprecated: true,
       annotations: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
-      examples: [{ body: { a: 1 } }, { body: { a: 2 } }],
+      examples: [
+        { id: "id", body: { a: 1 } },
+        { id: "id", body: { a: 2 } },
+      ],
       accessControl: { requiredScopes: [] },
       _meta: {
         openapi: {

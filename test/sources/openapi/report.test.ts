@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
-import { openapi } from "./recorder.ts"
+import { oneOperation, openapi } from "./recorder.ts"
 import type { Raw } from "./recorder.ts"
 
 const OK = { responses: { 200: { description: "" } } }
@@ -50,6 +50,7 @@ describe("the report of an import", () => {
       kept: 4,
       widened: 1,
       skipped: 1,
+      widenedErrors: 0,
       filtered: 1,
       twins: 1,
       webhooks: 0,
@@ -123,4 +124,32 @@ describe("the report of an import", () => {
     expect(FromOpenAPI(spec, { namespace: "shop" }).report).toEqual(operations.report)
     expect(Object.keys(operations)).not.toContain("report")
   })
+})
+
+describe("a security scheme", () => {
+  const notesOf = (more: Raw): readonly string[] => {
+    const secured = oneOperation("/x", "get", { security: [{ o: [] }] }, more)
+    const { operations, counts } = FromOpenAPI(secured, { namespace: "api" }).report
+    expect(counts).toMatchObject({ kept: 1 })
+    return operations.flatMap(({ notes }) => notes.map(({ message }) => message))
+  }
+
+  test("that is a broken reference is reported as one", () => {
+    const [note, ...others] = notesOf({
+      components: { securitySchemes: { o: { $ref: "other.yaml#/x" } } },
+    })
+
+    expect(others).toEqual([])
+    expect(note).toMatch(/^Reference "other.yaml#\/x" cannot be followed: /)
+    expect(note).toContain('Pass the credential of "o" as an object')
+  })
+
+  test.each([{}, { components: { securitySchemes: { $ref: "#/nowhere" } } }])(
+    "that nobody declares is reported as such",
+    (more) => {
+      expect(notesOf(more)).toEqual([
+        'The document declares no security scheme "o": pass its credential as an object that says how to send it.',
+      ])
+    },
+  )
 })

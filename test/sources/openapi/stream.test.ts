@@ -497,6 +497,7 @@ describe("an operation that answers at once or with a stream", () => {
       kept: 2,
       widened: 0,
       skipped: 0,
+      widenedErrors: 0,
       filtered: 0,
       twins: 1,
       webhooks: 0,

@@ -6,6 +6,7 @@ import {
   UNTAGGED_EXTENSION,
 } from "../../../core/openapi-marks.ts"
 import { isNoValue, type JsonSchema } from "../../../schema/json.ts"
+import { mayChange } from "../context.ts"
 import type { AccessControl, OperationSpec } from "../../../core/types.ts"
 import { fileFieldsOf, isFileNode } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
@@ -28,13 +29,12 @@ export interface OperationWriter {
 /**
  * One operation as a path item.
  *
- * It has one method, so that importers find each operation once: GET for read-only operations
+ * It has one method, so that importers find each operation once: GET for operations that change nothing and
  * whose input fits into a query, otherwise POST.
  */
 export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
   const { pool, security } = writer
-  const isPosted =
-    spec.type === "mutation" || sentFiles(spec.inputSchema as JsonSchema) !== undefined
+  const isPosted = mayChange(spec) || sentFiles(spec.inputSchema as JsonSchema) !== undefined
   const parameters = isPosted ? undefined : parametersOf(id, spec, pool)
   const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
   const own = operationSecurity(security, spec.accessControl)

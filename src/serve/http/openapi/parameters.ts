@@ -17,7 +17,7 @@ const EXPRESSIBLE: ReadonlySet<string> = new Set([
  */
 export function parametersOf(
   id: string,
-  { inputSchema, examples }: OperationSpec,
+  { inputSchema, examples, _meta }: OperationSpec,
   pool: SchemaPool,
 ): JsonObject[] | undefined {
   const schema = inputSchema as JsonSchema
@@ -35,7 +35,10 @@ export function parametersOf(
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {}
   const schemaOf = ({ name }: QueryParameter): unknown => getOwn(properties, name)
   if (!Object.values(properties).every(isRecord)) return undefined
-  if (!parameters.every((one) => isSendable(one, schemaOf(one) as JsonSchema))) return undefined
+  const forwarded = forwardedNames(_meta?.["openapi"])
+  const isSent = (one: QueryParameter): boolean =>
+    isSendable(one, schemaOf(one) as JsonSchema, !one.isRequired && forwarded.has(one.name))
+  if (!parameters.every(isSent)) return undefined
   const shown = (examples ?? []).filter(isRecord).filter(isShowable)
   return parameters.map((one) => {
     const property = schemaOf(one) as JsonSchema
@@ -44,19 +47,28 @@ export function parametersOf(
   })
 }
 
+/** Inputs that an imported operation sends as parameters, where `null` means that the parameter is left out. */
+function forwardedNames(openapi: unknown): ReadonlySet<unknown> {
+  const inputs = isRecord(openapi) ? openapi["inputs"] : undefined
+  const all = Array.isArray(inputs) ? inputs.filter(isRecord) : []
+  return new Set(all.filter((one) => one["in"] !== "body").map(({ key }) => key))
+}
+
 function isSendable(
   { name, kind, types, item, isRequired }: QueryParameter,
   { minItems }: JsonSchema,
+  omitsNull: boolean,
 ): boolean {
   if (name === "" || name === "__proto__") return false
   switch (kind) {
     case "text":
-      return !types.has("null")
+      return omitsNull || !types.has("null")
     case "list": {
       const hasNull = item?.types.has("null") === true
       // An empty list is sent as nothing, which is fine if it may be left out.
       const mayBeEmpty = typeof minItems !== "number" || minItems < 1
-      return types.size === 1 && !hasNull && !(isRequired && mayBeEmpty)
+      const isList = omitsNull || types.size === 1
+      return isList && !hasNull && !(isRequired && mayBeEmpty)
     }
     default:
       return true

@@ -49,21 +49,62 @@ export function versionText(version: unknown): string | undefined {
   return fits ? text : undefined
 }
 
-/** The examples in a document, as inputs of the operation. */
+/**
+ * The examples of a body, as inputs of the operation that it accepts: with values of the required parameters.
+ *
+ * In documents of this library parameters have examples that belong together, too.
+ */
 export function examplesOf(
   document: OpenAPIDocument,
   parameters: readonly Parameter[],
   body: Body | undefined,
   flat: Flattened | undefined,
+  isOurs: boolean,
+  accepts: (input: unknown) => boolean,
 ): readonly unknown[] | undefined {
-  const examples =
-    body === undefined
-      ? parameterExamples(document, parameters)
-      : valuesOf(body.media[0]?.place).flatMap(([, value]) =>
-          flat === undefined ? [{ body: value }] : spread(value, flat),
-        )
-  const copied = safeCopy(examples)
-  return Array.isArray(copied) && copied.length > 0 ? (copied as unknown[]) : undefined
+  const valid = (inputs: readonly unknown[]): readonly unknown[] => {
+    const copied = safeCopy(inputs)
+    return Array.isArray(copied) ? copied.filter(accepts) : []
+  }
+  if (body === undefined) {
+    const examples = isOurs ? valid(parameterExamples(document, parameters)) : []
+    return examples.length > 0 ? examples : undefined
+  }
+  const needed: Record<string, unknown> = {}
+  for (const parameter of parameters) {
+    const value = parameter.required ? sampleOf(document, parameter) : undefined
+    if (value !== undefined) setOwn(needed, parameter.key, value)
+  }
+  for (const { place } of body.media) {
+    const inputs = valuesOf(place).flatMap(([, value]) =>
+      flat === undefined ? [{ body: value }] : spread(value, flat),
+    )
+    const examples = valid(inputs.map((input) => ({ ...needed, ...input })))
+    if (examples.length > 0) return examples
+  }
+  return undefined
+}
+
+/**
+ * A value of a parameter: its example, that of its schema, its default, or the first of its allowed values. A plain
+ * text without any of these is its name, as in `/repos/{owner}`, and a plain number is 1.
+ */
+function sampleOf(document: OpenAPIDocument, parameter: Parameter): unknown {
+  const [named] = valuesOf(exampleHolder(document, parameter))
+  const schema = objectAt(parameter.schema)?.value ?? {}
+  const { example, examples, default: preset, enum: values, const: only } = schema
+  const [first] = Array.isArray(examples) ? (examples as unknown[]) : []
+  const [allowed] = Array.isArray(values) ? (values as unknown[]) : []
+  const { type = parameter.schema === undefined ? "string" : undefined, format } = schema
+  const plain = type === "integer" || type === "number" ? 1 : undefined
+  const text = type === "string" && format === undefined ? parameter.name : plain
+  return named?.[1] ?? example ?? first ?? preset ?? only ?? allowed ?? text
+}
+
+/** The object that has the examples of a parameter: its only content, else itself. */
+function exampleHolder(document: OpenAPIDocument, { raw, content, schema }: Parameter): Place {
+  const media = content !== undefined && isRecord(raw["content"]) && raw["content"][content]
+  return { value: media || raw, file: schema?.file ?? document.entry, pointer: "" }
 }
 
 /** The examples of a media type or a parameter, with their names ("" without a name). */
@@ -87,15 +128,13 @@ function parameterExamples(
   parameters: readonly Parameter[],
 ): readonly object[] {
   const byNumber = new Map<number, object>()
-  for (const { raw, key, content, schema } of parameters) {
-    const media = content !== undefined && isRecord(raw["content"]) && raw["content"][content]
-    const holder = { value: media || raw, file: schema?.file ?? document.entry, pointer: "" }
-    for (const [name, value] of valuesOf(holder)) {
+  for (const parameter of parameters) {
+    for (const [name, value] of valuesOf(exampleHolder(document, parameter))) {
       const number = Number(/^example(\d{1,6})$/.exec(name)?.[1] ?? Number.NaN)
       if (Number.isNaN(number)) continue
       let input = byNumber.get(number)
       if (input === undefined) byNumber.set(number, (input = {}))
-      setOwn(input, key, value)
+      setOwn(input, parameter.key, value)
     }
   }
   return [...byNumber].toSorted(([left], [right]) => left - right).map(([, input]) => input)

@@ -21,6 +21,7 @@ import { allOfParts, isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
 import { correctedType, mediaClass, readContent, type Media } from "./media.ts"
 import { legacyStyle } from "./parameter.ts"
+import { partEncoding, partHeaders, withTextParts } from "./parts.ts"
 import type { LegacyBody } from "./parameters.ts"
 import { byRank } from "../request/media.ts"
 
@@ -60,7 +61,7 @@ export function readBody(
     notes.push(noteAt(declared, `${why} Any body is sent as JSON.`))
     return { required: false, media: [anyJson(declared)] }
   }
-  const media = readContent(place, notes)
+  const media = readContent(place, notes).map((one) => withTextParts(one, notes))
   return bodyOf(place.value, media.length > 0 ? media : [anyJson(place)])
 }
 
@@ -135,13 +136,14 @@ function readFields(body: Body, media: Media): Map<string, FieldModel> {
     return fields
   }
   for (const [name, place] of propertiesOf(media.schema)) {
-    fields.set(name, { isBinary: holdsBytes(place, 0) })
+    fields.set(name, { isBinary: holdsBytes(place, 0), ...partEncoding(place) })
   }
   for (const [name, place] of membersOf(followedChild(media.place, "encoding"))) {
-    const encoding = objectAt(place)?.value
+    const encoding = objectAt(place)
     if (encoding === undefined) continue
     const known = fields.get(name) ?? { isBinary: false }
-    fields.set(name, { ...known, encoding: encodingOf(encoding) })
+    const own = { ...encodingOf(encoding.value), ...partHeaders(name, encoding, []) }
+    fields.set(name, { ...known, encoding: { ...known.encoding, ...own } })
   }
   return fields
 }

@@ -89,7 +89,20 @@ function memoize<TResult extends string | boolean>(
 
 /** Whether a content type is a stream of items. */
 export function isStream(kind: MediaClass): kind is StreamKind {
-  return kind === "sse" || kind === "ndjson" || kind === "json-seq"
+  return kind === "sse" || kind === "ndjson" || kind === "json-seq" || kind === "json-values"
+}
+
+/** Whether a schema is what gRPC gateways declare for the items of a stream, sent as JSON values in a row. */
+export function isGatewayStream(schema: unknown): boolean {
+  if (!isRecord(schema)) return false
+  const { title, $ref, properties } = schema
+  if (typeof $ref === "string") {
+    const name = $ref.slice($ref.lastIndexOf("/") + 1).toLowerCase()
+    const isNamed = name.startsWith("streamresultof") || name.startsWith("stream_result_of")
+    return isNamed || $ref.startsWith("#/x-stream-definitions/")
+  }
+  const hasResult = isRecord(properties) && Object.hasOwn(properties, "result")
+  return hasResult && typeof title === "string" && title.startsWith("Stream result of ")
 }
 
 /** Reads a `content` object. Broken references accept anything and are noted. */

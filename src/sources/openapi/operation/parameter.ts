@@ -3,6 +3,7 @@ import { child, noteAt, objectAt, type Note, type Place, type Raw } from "../doc
 import type { ParameterModel, ParameterStyle, Serialization } from "../model.ts"
 import type { Converted } from "../schema/definition.ts"
 import { refusedName } from "../request/headers.ts"
+import { splitQuery } from "../request/path.ts"
 import { readContent, type Media } from "./media.ts"
 import type { RawOperation } from "./list.ts"
 
@@ -213,6 +214,33 @@ export function undeclaredNames(path: string, declared: readonly string[]): read
     if (!declared.includes(name)) (missing ??= []).push(name)
   }
   return missing ?? NONE
+}
+
+/**
+ * Finds the parameters that undeclared variables of a path mean: a query parameter of the same name, if the variable is
+ * in the query of the path, or a path parameter whose name differs only in case. The others are missing.
+ */
+export function matchVariables(
+  path: string,
+  parameters: readonly Parameter[],
+  undeclared: readonly string[],
+): { readonly list: readonly Parameter[]; readonly missing: readonly string[] } {
+  const list = parameters.slice()
+  const inPath = variablesIn(splitQuery(path)[0] ?? "")
+  const missing = undeclared.filter((name) => {
+    const isQuery = list.some((one) => one.in === "query" && one.name === name)
+    if (isQuery && !inPath.includes(name)) return false
+    const index = list.findIndex(
+      (one) =>
+        one.in === "path" &&
+        one.name.toLowerCase() === name.toLowerCase() &&
+        !path.includes(`{${one.name}}`),
+    )
+    const similar = list[index]
+    if (similar !== undefined) list[index] = { ...similar, name }
+    return similar === undefined
+  })
+  return { list, missing }
 }
 
 // A cache for the operations of one path, which are read in sequence.

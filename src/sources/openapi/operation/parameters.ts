@@ -6,7 +6,13 @@ import { getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, follow, isBroken, noteAt } from "../document.ts"
 import type { Note, OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 import type { RawOperation } from "./list.ts"
-import { readParameter, undeclaredNames, undeclaredParameter, withKeys } from "./parameter.ts"
+import {
+  matchVariables,
+  readParameter,
+  undeclaredNames,
+  undeclaredParameter,
+  withKeys,
+} from "./parameter.ts"
 import type { Parameter, ParameterResult, SendsHeader } from "./parameter.ts"
 
 /** The parameters of an operation. */
@@ -100,10 +106,11 @@ export class ParameterReader {
   read(operation: RawOperation, hasBody: boolean, isNoted: boolean): Parameters {
     const isKept = !isNoted && this.#document.isTree && operation.isDirect
     const joined = this.#joined(operation, isKept)
-    const missing = undeclaredNames(operation.path, joined.variables)
-    if (missing.length === 0 && !joined.isCrowded) return joined
-    const { list, body, form, contentType, accept } = joined
+    const undeclared = undeclaredNames(operation.path, joined.variables)
+    if (undeclared.length === 0 && !joined.isCrowded) return joined
+    const { body, form, contentType, accept } = joined
     const notes = joined.notes.slice()
+    const { list, missing } = matchVariables(operation.path, joined.list, undeclared)
     const declared = [...list, ...this.#undeclaredOf(missing, operation, notes)]
     const isBody = hasBody || body !== undefined || form.length > 0
     const keyed = withKeys(declared, isBody, operation, notes)

@@ -14,7 +14,14 @@ import {
 import type { Note, Place, Raw } from "../document.ts"
 import { contentTypes, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { correctedType, isStream, isStreamType, mediaClass, readContent } from "./media.ts"
+import {
+  correctedType,
+  isGatewayStream,
+  isStream,
+  isStreamType,
+  mediaClass,
+  readContent,
+} from "./media.ts"
 import type { Media } from "./media.ts"
 import { onlyRef } from "../schema/lower.ts"
 
@@ -87,8 +94,19 @@ export function responseMode(operation: RawOperation): ResponseMode {
   let types: unknown
   if (operation.document.version === "2.0") types = operation.inherited("produces")
   else if (isRecord(responses)) types = contentTypesOf(operation, responses)
-  if (!Array.isArray(types) || !types.some(isStreamType)) return "plain"
+  if (!Array.isArray(types) || !types.some(isStreamType)) {
+    return isRecord(responses) && hasGatewayStream(responses) ? "stream" : "plain"
+  }
   return types.every(isStreamType) ? "stream" : "both"
+}
+
+function hasGatewayStream(responses: Raw): boolean {
+  for (const code in responses) {
+    const response = isSuccess(code) ? responses[code] : undefined
+    if (!isRecord(response)) continue
+    if (isGatewayStream(response["schema"] ?? jsonSchemaIn(response["content"]))) return true
+  }
+  return false
 }
 
 /** The content types of the successful responses of an operation. */

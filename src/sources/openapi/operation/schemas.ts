@@ -198,8 +198,9 @@ export class SchemaBuilder {
       if (objectAt(media.schema)?.value[FILE_MARK] !== undefined) {
         return parts.take(this.#convert(media.schema, view))
       }
-      if (view === "output" && !isBytes && isScalarText(media)) {
-        return parts.take(this.#convert(media.schema, view))
+      if (!isBytes && isScalarText(media)) {
+        const scalar = parts.take(this.#convert(media.schema, view))
+        return view === "output" ? scalar : Object.freeze({ anyOf: [scalar, TEXT] })
       }
       if (this.#isText(media.schema)) return plain
       // JSON is valid YAML, so data can be sent as JSON.
@@ -332,7 +333,7 @@ export class SchemaBuilder {
   }
 }
 
-/** Whether a response of this content type is a number, a boolean or null as text. */
+/** Whether a body of this content type is a number, a boolean or null as text. */
 function isScalarText({ type, schema }: Media): boolean {
   return isPlainText(type) && scalarTypesOf(schema).length > 0
 }

@@ -55,7 +55,14 @@ export function noteSecurity(
     const pointer = `${declared.pointer}/${index}`
     for (const [name, member] of membersOf({ value, file: declared.file, pointer })) {
       if (schemes.has(name)) continue
-      const message = `The document declares no security scheme "${name}": pass its credential as an object that says how to send it.`
+      const cure = "as an object that says how to send it."
+      const declaredScheme = membersOf(schemesAt(operation.document)).find(([key]) => key === name)
+      if (declaredScheme !== undefined) {
+        const instead = `Pass the credential of "${name}" ${cure}`
+        followNoted(declaredScheme[1], notes, instead, true)
+        continue
+      }
+      const message = `The document declares no security scheme "${name}": pass its credential ${cure}`
       notes.push(noteAt(member, message, true))
     }
   })
@@ -74,16 +81,19 @@ export function anyScheme(schemes: ReadonlyMap<string, SecurityScheme>): Securit
 }
 
 /** The security schemes of a document, by name. */
-export function readSchemes({ version, place }: OpenAPIDocument): Map<string, SecurityScheme> {
-  const isLegacy = version === "2.0"
-  const holder = isLegacy ? place : followedChild(place, "components")
-  const key = isLegacy ? "securityDefinitions" : "securitySchemes"
+export function readSchemes(document: OpenAPIDocument): Map<string, SecurityScheme> {
   const schemes = new Map<string, SecurityScheme>()
-  for (const [name, declared] of membersOf(holder && followedChild(holder, key))) {
+  for (const [name, declared] of membersOf(schemesAt(document))) {
     const scheme = objectAt(declared)
     if (scheme !== undefined) schemes.set(name, readScheme(scheme.value))
   }
   return schemes
+}
+
+function schemesAt({ version, place }: OpenAPIDocument): Place | undefined {
+  const isLegacy = version === "2.0"
+  const holder = isLegacy ? place : followedChild(place, "components")
+  return holder && followedChild(holder, isLegacy ? "securityDefinitions" : "securitySchemes")
 }
 
 function readScheme(raw: Raw): SecurityScheme {

@@ -12,6 +12,7 @@ import type {
 import type { OperationHandler, SubscriptionHandler } from "../../../core/handler.ts"
 import type { HttpResponse } from "../../../http-client/exchange.ts"
 import { isRecord, isString, nonEmpty } from "../../../internal/guards.ts"
+import { compileSchema } from "../../../schema/compiled.ts"
 import { escapeToken } from "../../../schema/json.ts"
 import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
@@ -74,8 +75,10 @@ interface CachedParts {
   plan?: RequestPlan
   stream?: StreamPlan | null
   meta?: Readonly<Record<string, unknown>>
+  examples?: readonly unknown[]
 }
 
+const NO_EXAMPLES: readonly unknown[] = Object.freeze([])
 const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
 
 /**
@@ -205,10 +208,9 @@ export class OperationSource implements LazyParts {
   }
 
   get examples(): readonly unknown[] | undefined {
-    const { parameters, body, flat } = this.readInputs()
-    // Examples of different parameters belong together only in documents of this library.
-    const { document } = this.context
-    return examplesOf(document, this.isOurs ? parameters.list : [], body, flat)
+    return (this.parts.examples ??= this.makeExamples() ?? NO_EXAMPLES).length === 0
+      ? undefined
+      : this.parts.examples
   }
 
   get _meta(): Readonly<Record<string, unknown>> {
@@ -268,8 +270,9 @@ export class OperationSource implements LazyParts {
     noteSecurity(this.operation, this.context.schemes, notes)
     this.makeInput(reading, notes)
     this.makeOutput(notes, notes)
-    this.makeErrors(notes, notes)
-    return unique(notes)
+    const inErrors: Note[] = []
+    this.makeErrors(inErrors, inErrors)
+    return unique([...notes, ...inErrors.map((note) => ({ ...note, isError: true as const }))])
   }
 
   private get parts(): CachedParts {
@@ -287,8 +290,8 @@ export class OperationSource implements LazyParts {
     const declared = readBody(operation, parameters, notes ?? [])
     const isSent = !BODILESS.has(operation.method)
     const chosen = declared && chosenBody(declared, context.contentType)
-    // A body that cannot be sent cannot be required.
-    const body = isSent || chosen?.required !== true ? chosen : { ...chosen, required: false }
+    // A body that cannot be sent cannot be required. An optional one may be empty.
+    const body = isSent || chosen?.required !== true ? chosen : undefined
     if (!context.flatten || body === undefined) return { parameters, body, flat: undefined }
     const taken = new Set(parameters.list.map(({ key }) => key))
     return {
@@ -299,17 +302,20 @@ export class OperationSource implements LazyParts {
   }
 
   /** Notes a body of a method for which `fetch` sends none. */
-  private noteBody({ parameters, body }: ParsedInputs, notes: Note[]): void {
+  private noteBody({ parameters }: ParsedInputs, notes: Note[]): void {
     const { operation } = this
     const { method } = operation
-    if (body === undefined || !BODILESS.has(method)) return
+    const body = BODILESS.has(method) ? readBody(operation, parameters, []) : undefined
+    if (body === undefined) return
+    const { form, media, required } = body
     const isUsed =
-      body.form !== undefined || body.media.some(({ schema }) => propertiesOf(schema).size > 0)
+      required || form !== undefined || media.some(({ schema }) => propertiesOf(schema).size > 0)
     if (!isUsed) return
-    const isNeeded = readBody(operation, parameters, [])?.required === true
-    const message = `A ${method} request carries no body: one that is not empty is refused when it is called.`
-    const place = operation.member("requestBody") ?? body.media[0]?.place ?? operation
-    notes.push(noteAt(place, message, !isNeeded))
+    const instead = required
+      ? "it is left out"
+      : "one that is not empty is refused when it is called"
+    const place = operation.member("requestBody") ?? media[0]?.place ?? operation
+    notes.push(noteAt(place, `A ${method} request carries no body: ${instead}.`, !required))
   }
 
   /** Notes broken references in descriptive parts: examples of the body, headers of responses. */
@@ -361,6 +367,14 @@ export class OperationSource implements LazyParts {
     const { schemas } = this.context
     const failure = readResponses(this.operation, "failure", reading)
     return Object.freeze(schemas.errors(failure, readProblems(failure), notes))
+  }
+
+  private makeExamples(): readonly unknown[] | undefined {
+    // Those of a document of this library are restored as they were.
+    const accepts = (input: unknown): boolean =>
+      this.isOurs || compileSchema(this.inputSchema).validator.accepts(input)
+    const { parameters, body, flat } = this.readInputs()
+    return examplesOf(this.context.document, parameters.list, body, flat, this.isOurs, accepts)
   }
 
   private makeMeta(): Readonly<Record<string, unknown>> {

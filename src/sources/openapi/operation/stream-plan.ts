@@ -3,15 +3,15 @@ import { child, itemsAt, objectAt, type Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
 import { contentTypes, propertiesOf, type Body } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { isStream, isStreamType, mediaClass, type Media } from "./media.ts"
+import { isGatewayStream, isStream, isStreamType, mediaClass, type Media } from "./media.ts"
 import type { Parameters } from "./parameters.ts"
 import type { Response } from "./responses.ts"
 
 /** How the items of a stream are yielded. */
 export interface StreamPlan {
   readonly media: Media
-  /** The whole event if its schema describes one, else its data. */
-  readonly yields: "event" | "data"
+  /** The whole event if its schema describes one, the `result` of a gRPC gateway, else its data. */
+  readonly yields: "event" | "data" | "result"
   /** The schema of the data is a string: it is yielded as text without parsing. */
   readonly isText: boolean
 }
@@ -21,7 +21,14 @@ export function streamPlan(
   { file, pointer, raw }: RawOperation,
   success: readonly Response[],
 ): StreamPlan {
-  const declared = success.flatMap(({ media }) => media).find((one) => isStream(one.class))
+  const all = success.flatMap(({ media }) => media)
+  const gateway = all.find(({ schema }) => isGatewayStream(schema?.value))
+  if (gateway !== undefined) {
+    const itemSchema = propertiesOf(gateway.schema).get("result")
+    const media: Media = { ...gateway, class: "json-values", schema: undefined, itemSchema }
+    return { media, yields: "result", isText: false }
+  }
+  const declared = all.find((one) => isStream(one.class))
   const media: Media = declared ?? {
     // A success without a schema: in Swagger 2.0 only `produces` declares the stream.
     type: "application/x-ndjson",

@@ -20,10 +20,10 @@ export class StreamedForm {
   readonly contentType: string
   readonly stream: ReadableStream<Uint8Array>
 
-  constructor(type: string, parts: readonly Part[]) {
+  constructor(layout: Layout, parts: readonly Part[]) {
     const boundary = newBoundary()
-    this.contentType = `${essenceOf(type)}; boundary=${boundary}`
-    this.stream = streamOfPieces(piecesOf(parts, boundary))
+    this.contentType = contentTypeOf(layout, parts, boundary)
+    this.stream = streamOfPieces(piecesOf(parts, layout, boundary))
   }
 }
 
@@ -37,9 +37,16 @@ interface StreamedPart {
 type Entry = string | File | StreamedPart
 type Part = readonly [name: string, entry: Entry]
 
+/** How a form is written. */
+interface Layout {
+  readonly essence: string
+  readonly fields: ReadonlyMap<string, FieldModel>
+}
+
 // `FormData` cannot mark a typed part as not a file, nor the whole as other than `form-data`.
 const plainParts = new WeakSet<Blob>()
-const essences = new WeakMap<FormData, string>()
+const layouts = new WeakMap<FormData, Layout>()
+const PLAIN: Layout = { essence: "multipart/form-data", fields: new Map() }
 const withBlobs = new WeakSet<FormData>()
 
 /** Whether a form contains a `Blob` of the caller. */
@@ -53,8 +60,9 @@ export function formDataOf(
   fields: ReadonlyMap<string, FieldModel>,
   value: unknown,
 ): FormData | StreamedForm {
+  const layout = { essence: essenceOf(type), fields }
   if (value instanceof FormData) {
-    essences.set(value, essenceOf(type))
+    layouts.set(value, layout)
     if ([...value].some(([, entry]) => entry instanceof Blob)) withBlobs.add(value)
     return value
   }
@@ -65,9 +73,9 @@ export function formDataOf(
   for (const [name, item] of orderedFields(fields, value)) {
     withFieldName(name, () => appendField(parts, name, item, fields.get(name)))
   }
-  if (parts.some(([, entry]) => isStreamed(entry))) return new StreamedForm(type, parts)
+  if (parts.some(([, entry]) => isStreamed(entry))) return new StreamedForm(layout, parts)
   const form = new FormData()
-  essences.set(form, essenceOf(type))
+  layouts.set(form, layout)
   const items = Object.values(value).flat()
   if (items.some((item) => item instanceof Blob)) withBlobs.add(form)
   for (const [name, entry] of parts) form.append(name, entry as string | File)
@@ -81,17 +89,28 @@ export function formDataOf(
  */
 export function encodeMultipart(form: FormData): EncodedMultipart {
   const boundary = newBoundary()
-  const pieces = [...piecesOf(form, boundary)] as BlobPart[]
-  const contentType = `${essences.get(form) ?? "multipart/form-data"}; boundary=${boundary}`
+  const layout = layouts.get(form) ?? PLAIN
+  const pieces = [...piecesOf(form, layout, boundary)] as BlobPart[]
+  const contentType = contentTypeOf(layout, form, boundary)
   return { contentType, body: new Blob(pieces, { type: contentType }) }
 }
 
+/** `multipart/related` names the type of its root, which is its first part. */
+function contentTypeOf({ essence }: Layout, parts: Iterable<Part>, boundary: string): string {
+  const [root] = essence === RELATED ? parts : []
+  const type = root === undefined ? "" : `; type="${essenceOf(typeOf(root[1]) ?? "text/plain")}"`
+  return `${essence}${type}; boundary=${boundary}`
+}
+
+const RELATED = "multipart/related"
+
 function* piecesOf(
   parts: Iterable<Part>,
+  layout: Layout,
   boundary: string,
 ): Generator<string | Blob | ByteStream, void, undefined> {
   for (const [name, entry] of parts) {
-    yield `--${boundary}\r\n${partHead(name, entry)}\r\n\r\n`
+    yield `--${boundary}\r\n${partHead(name, entry, layout)}\r\n\r\n`
     yield isStreamed(entry) ? entry.source : entry
     yield "\r\n"
   }
@@ -168,12 +187,25 @@ function fileOf(name: string, value: unknown, type: string | undefined): File | 
   })
 }
 
-function partHead(name: string, entry: Entry): string {
-  const disposition = `Content-Disposition: form-data; name="${escapeName(name)}"`
-  if (typeof entry === "string") return disposition
-  const fileName =
-    entry instanceof File && plainParts.has(entry) ? "" : `; filename="${escapeName(entry.name)}"`
-  return `${disposition}${fileName}\r\nContent-Type: ${entry.type || "application/octet-stream"}`
+function partHead(name: string, entry: Entry, { essence, fields }: Layout): string {
+  const isText = typeof entry === "string" || (entry instanceof File && plainParts.has(entry))
+  const fileName = isText ? "" : `; filename="${escapeName(entry.name)}"`
+  const lines = [`Content-Disposition: form-data; name="${escapeName(name)}"${fileName}`]
+  const type = typeOf(entry)
+  if (type !== undefined) lines.push(`Content-Type: ${type}`)
+  const { headers, transferEncoding } = fields.get(name)?.encoding ?? {}
+  if (isText && transferEncoding !== undefined) {
+    lines.push(`Content-Transfer-Encoding: ${transferEncoding}`)
+  }
+  const named = essence === RELATED ? new Map([["Content-ID", `<${escapeName(name)}>`]]) : undefined
+  for (const [header, value] of headers ?? named ?? []) {
+    lines.push(`${header}: ${value ?? escapeName(name)}`)
+  }
+  return lines.join("\r\n")
+}
+
+function typeOf(entry: Entry): string | undefined {
+  return typeof entry === "string" ? undefined : entry.type || "application/octet-stream"
 }
 
 function newBoundary(): string {

@@ -129,7 +129,7 @@ function templateParameter(plan: RequestPlan, name: string): ParameterModel | un
 }
 
 /** Splits at the first `?` outside of a variable; drops the fragment. */
-function splitQuery(template: string): string[] {
+export function splitQuery(template: string): string[] {
   const masked = template.replace(/\{[^{}]+\}/g, (variable) => "x".repeat(variable.length))
   const end = masked.indexOf("#")
   const whole = end === -1 ? template : template.slice(0, end)

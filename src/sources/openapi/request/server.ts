@@ -175,13 +175,16 @@ function blocked(plan: RequestPlan, issue: string): CallError {
 
 /** Parses the user's `baseUrl`; throws if it is not usable as a base. */
 function readBaseUrl(id: string, baseUrl: string | URL): URL {
-  const url = parseUrl(baseUrl)
-  if (url === undefined) {
-    throw unusableError(id, '`baseUrl` is not an absolute URL such as "https://api.example.com/v1"')
-  }
-  const issue = findIssue(url)
+  const issue = baseUrlIssue(baseUrl)
   if (issue !== undefined) throw unusableError(id, `\`baseUrl\` ${issue}`)
-  return url
+  return new URL(baseUrl)
+}
+
+/** What is wrong with a `baseUrl`. */
+export function baseUrlIssue(baseUrl: string | URL): string | undefined {
+  const url = parseUrl(baseUrl)
+  if (url === undefined) return 'is not an absolute URL such as "https://api.example.com/v1"'
+  return findIssue(url)
 }
 
 /** A usable server of a document. */

@@ -7,7 +7,7 @@ import { admitPattern, type AdmittedPattern } from "../../../schema/regex/patter
 import { noteAt, type Note, type Raw, type SourceFile } from "../document.ts"
 import { isTooDeepToPrint } from "../size-limits.ts"
 import type { Definition, SchemaNode, View } from "./definition.ts"
-import { discriminatorOf, namesOf, type Subtype, type Subtypes } from "./discriminator.ts"
+import { discriminatorOf, selectionOf, type Selection, type Subtypes } from "./discriminator.ts"
 import { Draft, exclusive, isBinary, isNullable, loosen, orNull } from "./lower.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { keywordRule } from "./keywords.ts"
@@ -22,6 +22,7 @@ export interface ConversionContext {
   readonly subtypes: Subtypes
 }
 
+const READ_ONLY: SchemaNode = Object.freeze({ readOnly: true })
 const MAX_DEPTH = 200
 const MAX_PATTERN = 4096
 // In a regular expression literal a slash is escaped, or in a class.
@@ -117,40 +118,31 @@ export class Walk {
     const subtypes = inPlace || isParent ? undefined : this.#around.subtypes.of(ref, this.file)
     if (subtypes !== undefined) {
       this.dependsOnView = true
-      if (this.view === "input") return this.#alternatives(raw, subtypes)
+      if (this.view === "input") {
+        const targets = subtypes.refs.map((one) => this.#around.refer(one, this, false))
+        const all = targets.map((target) => target?.reference ?? true)
+        // The parent accepts what the others accept, so it is also the one for other values.
+        const out = { anyOf: selected(all, subtypes, all.length - 1), ...wordsOf(raw) }
+        return isNullable(raw) ? orNull(out) : out
+      }
     }
     const target = this.#around.refer(ref, this, inPlace)
     if (!this.#lenientRefs) return reference(raw, target)
     return this.#keywords(raw, target, inPlace, gone)
   }
 
-  /** Converts a reference to a parent to the alternatives of its subtypes. */
-  #alternatives(raw: Raw, subtypes: readonly Subtype[]): SchemaNode {
-    const anyOf = subtypes.map(({ ref, property, names }) => {
-      const target = this.#around.refer(ref, this, false)
-      return target === undefined ? true : namedBy(target.reference, property, names)
-    })
-    const out = { anyOf, ...wordsOf(raw) }
-    return isNullable(raw) ? orNull(out) : out
-  }
-
   /** Converts a union: alternatives are checked by their discriminator, and several may match. */
   #union(raw: Raw, keyword: "anyOf" | "oneOf", draft: Draft): void {
     const discriminator = discriminatorOf(raw)
     if (keyword === "oneOf" || discriminator !== undefined) this.dependsOnView = true
-    if (this.view !== "input") return
-    if (discriminator !== undefined) {
-      const members = raw[keyword] as readonly unknown[]
-      const made = draft.get(keyword) as readonly SchemaNode[]
-      const named = made.map((schema, index) => {
-        const ref = isRecord(members[index]) ? members[index]["$ref"] : undefined
-        if (typeof ref !== "string") return schema
-        const names = namesOf(discriminator, ref, this.file)
-        return namedBy(schema, discriminator.name, names)
-      })
-      draft.set(keyword, named)
+    if (discriminator !== undefined && this.view === "input") {
+      const selection = selectionOf(discriminator, raw[keyword] as readonly unknown[], this.file)
+      draft.set(keyword, selected(draft.get(keyword) as readonly SchemaNode[], selection))
     }
-    if (keyword === "oneOf") loosen(keyword, raw, draft)
+    // A result that has the discriminator of one alternative may match others, too.
+    if (keyword === "oneOf" && (this.view === "input" || discriminator !== undefined)) {
+      loosen(keyword, raw, draft)
+    }
   }
 
   /**
@@ -328,6 +320,10 @@ export class Walk {
   ): ReadonlySet<string> | undefined {
     const properties = new Draft(value)
     let names: Set<string> | undefined
+    const isClosed = [
+      draft.get("additionalProperties"),
+      draft.get("unevaluatedProperties"),
+    ].includes(false)
     this.#trail.push("properties")
     const keys = Object.keys(value)
     for (let index = 0; index < keys.length; index++) {
@@ -339,7 +335,9 @@ export class Walk {
           this.dependsOnView = true
           if ((hidden & this.#bit) !== 0) {
             ;(names ??= new Set()).add(name)
-            properties.drop(name)
+            // What an API returned may be sent back, also where no other property is allowed.
+            if (this.view === "input" && isClosed) properties.set(name, READ_ONLY)
+            else properties.drop(name)
             continue
           }
         }
@@ -479,15 +477,39 @@ function wordsOf({ description, title }: Raw): { description?: string; title?: s
   }
 }
 
-/** Restricts an alternative to these discriminator values, if the property is present. */
-function namedBy(
-  schema: SchemaNode,
-  property: string,
-  names: readonly string[] | undefined,
-): SchemaNode {
-  if (names === undefined || typeof schema === "boolean") return schema
+/**
+ * Lets the discriminator select among alternatives, if it is present. With a value that selects none, they are
+ * checked as without it: by one of them that accepts all that the others accept, else by all.
+ */
+function selected(
+  members: readonly SchemaNode[],
+  { property, choices }: Selection,
+  widest?: number,
+): readonly SchemaNode[] {
+  const isOpen = (index: number): boolean =>
+    choices[index]?.isClosed === false &&
+    choices[index].values.length > 0 &&
+    isRecord(members[index])
+  const open = [...members.keys()].filter(isOpen)
+  const known = [...new Set(choices.flatMap(({ values }) => values))]
+  const others = open.length === 1 ? open[0] : widest
+  const named = members.map((member, index) => {
+    if (!open.includes(index)) return member
+    const values = choices[index]?.values ?? []
+    if (index !== others) return restricted(member, property, { enum: values })
+    const rest = known.filter((value) => !values.includes(value))
+    return rest.length === 0 ? member : restricted(member, property, { not: { enum: rest } })
+  })
+  if (others !== undefined || open.length === 0) return named
+  const anyOf = open.map((index) => members[index])
+  return [...named, restricted({ anyOf }, property, { not: { enum: known } })]
+}
+
+/** Restricts a property of a schema, if it is present. */
+function restricted(schema: SchemaNode | undefined, name: string, property: Raw): SchemaNode {
+  if (!isRecord(schema)) return true
   const properties: Record<string, unknown> = {}
-  setOwn(properties, property, { enum: names })
+  setOwn(properties, name, property)
   return "properties" in schema ? { allOf: [schema, { properties }] } : { ...schema, properties }
 }
 

@@ -1,19 +1,33 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { addToList } from "../../../internal/lists.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
-import { child, isBroken, itemsAt, lookUp, membersOf, objectAt, refOf } from "../document.ts"
+import { child, isBroken, itemsAt, lookUp, membersOf, refOf } from "../document.ts"
 import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 import { allOfParts } from "./lower.ts"
 
 /** Maximum number of subtypes of a reference; more would not be useful. */
 const MAX_SUBTYPES = 64
 
-/** A subtype of a parent: its reference and its discriminator values. */
-export interface Subtype {
-  readonly ref: string
-  /** The property with one of `names`; these are undefined if the subtype declares them itself. */
+/** Limits of the search for declared values: alternatives may be nested, also in circles. */
+const MAX_DEPTH = 8
+const MAX_SCHEMAS = 1000
+
+/** The discriminator property of a union or a parent, and the values that select each alternative. */
+export interface Selection {
   readonly property: string
-  readonly names: readonly string[] | undefined
+  readonly choices: readonly Choice[]
+}
+
+/** The discriminator values of an alternative. */
+interface Choice {
+  readonly values: readonly unknown[]
+  /** The alternative declares them itself, and refuses all others. */
+  readonly isClosed: boolean
+}
+
+/** The subtypes of a parent, which is the last of them. */
+interface Hierarchy extends Selection {
+  readonly refs: readonly string[]
 }
 
 /** The discriminator property of a schema. */
@@ -29,22 +43,36 @@ export function discriminatorOf(
 }
 
 /**
- * The discriminator values of an alternative.
- *
- * `undefined` if the alternative itself declares the values of the property.
+ * The values that select each alternative of a union: those that it declares, else those of the mapping, else the
+ * name of its schema, if it selects no other.
  */
-export function namesOf(
+export function selectionOf(
   { name, mapping }: { readonly name: string; readonly mapping: Raw },
-  ref: string,
+  members: readonly unknown[],
   file: SourceFile,
-): readonly string[] | undefined {
-  const place = lookUp(ref, file)
-  if (isBroken(place) || decides(place, name)) return undefined
-  const mapped = Object.keys(mapping).filter((value) => {
-    const target = mappedPlace(mapping[value], file)
-    return target?.pointer === place.pointer && target.file === place.file
+): Selection {
+  const budget = { left: MAX_SCHEMAS }
+  const targets = Object.keys(mapping).map((key) => [key, mappedPlace(mapping[key], file)] as const)
+  const places = members.map((value): Place => {
+    const place = { value, file, pointer: "" }
+    const ref = refOf(place)
+    const target = ref === undefined ? place : lookUp(ref, file)
+    return isBroken(target) ? place : target
   })
-  return mapped.length > 0 ? mapped : [place.pointer.slice(place.pointer.lastIndexOf("/") + 1)]
+  const declared = places.map((place) => declaredValues(place, name, budget, 0))
+  const mapped = places.map(({ file: at, pointer }) =>
+    targets.filter(([, to]) => to?.file === at && to.pointer === pointer).map(([key]) => key),
+  )
+  const taken = new Set<unknown>([...declared.flatMap(({ values }) => values), ...mapped.flat()])
+  const choices = declared.map((choice, index): Choice => {
+    if (choice.isClosed) return choice
+    const { pointer } = places[index] as Place
+    const own = pointer.slice(pointer.lastIndexOf("/") + 1)
+    const guessed = own === "" || taken.has(own) ? [] : [own]
+    const names = mapped[index] as readonly string[]
+    return { ...choice, values: [...choice.values, ...(names.length > 0 ? names : guessed)] }
+  })
+  return { property: name, choices }
 }
 
 function mappedPlace(value: unknown, file: SourceFile): Place | undefined {
@@ -55,18 +83,56 @@ function mappedPlace(value: unknown, file: SourceFile): Place | undefined {
   return isBroken(place) ? undefined : place
 }
 
-/** Whether a schema, or one of its parts, declares the values of a property. */
-function decides(place: Place, name: string): boolean {
-  return allOfParts(place).some((part) => {
-    const properties = part && child(part, "properties")
-    const own = objectAt(properties && child(properties, name))?.value
-    return own?.["const"] !== undefined || own?.["enum"] !== undefined
-  })
+/** The values that a schema declares for a property of its own, or for itself without a name. */
+function declaredValues(
+  schema: Place | undefined,
+  name: string | undefined,
+  budget: { left: number },
+  depth: number,
+): Choice {
+  if (depth > MAX_DEPTH || --budget.left < 0) return OPEN
+  const inner = (place: Place | undefined, of: string | undefined): Choice =>
+    declaredValues(place, of, budget, depth + 1)
+  let choice = OPEN
+  for (const part of allOfParts(schema)) {
+    if (part === undefined) continue
+    const properties = child(part, "properties")
+    choice = both(
+      choice,
+      name === undefined
+        ? ownValues(part.value)
+        : inner(properties && child(properties, name), undefined),
+    )
+    for (const keyword of ["oneOf", "anyOf"]) {
+      const members = itemsAt(part, keyword).map((member) => inner(member, name))
+      const isClosed = members.length > 0 && members.every((member) => member.isClosed)
+      choice = both(choice, { values: members.flatMap(({ values }) => values), isClosed })
+    }
+  }
+  return choice
+}
+
+const OPEN: Choice = { values: [], isClosed: false }
+
+function ownValues({ const: only, enum: list, type }: Raw): Choice {
+  const values = only === undefined ? (type === "null" ? [null] : list) : [only]
+  return Array.isArray(values) ? { values, isClosed: true } : OPEN
+}
+
+/** Combines two schemas that both apply. */
+function both(left: Choice, right: Choice): Choice {
+  if (left.isClosed !== right.isClosed) return left.isClosed ? left : right
+  const { isClosed } = left
+  const values = isClosed
+    ? left.values.filter((value) => right.values.includes(value))
+    : [...left.values, ...right.values]
+  return { values, isClosed }
 }
 
 /** Index of the schemas that extend others by `allOf`; created on first use. */
 export class Subtypes {
   readonly #document: OpenAPIDocument
+  readonly #hierarchies = new Map<string, Hierarchy | undefined>()
   #children: Map<unknown, string[]> | undefined
 
   constructor(document: OpenAPIDocument) {
@@ -74,21 +140,24 @@ export class Subtypes {
   }
 
   /** The subtypes of a parent with a discriminator and without alternatives, and the parent itself. */
-  of(ref: string, file: SourceFile): readonly Subtype[] | undefined {
-    const document = this.#document
+  of(ref: string, file: SourceFile): Hierarchy | undefined {
+    if (file !== this.#document.entry) return undefined
+    if (!this.#hierarchies.has(ref)) this.#hierarchies.set(ref, this.#read(ref, file))
+    return this.#hierarchies.get(ref)
+  }
+
+  #read(ref: string, file: SourceFile): Hierarchy | undefined {
     const place = lookUp(ref, file)
-    if (file !== document.entry || isBroken(place) || !isRecord(place.value)) return undefined
+    if (isBroken(place) || !isRecord(place.value)) return undefined
     const { oneOf, anyOf } = place.value
     const discriminator = discriminatorOf(place.value)
     if (discriminator === undefined || oneOf !== undefined || anyOf !== undefined) return undefined
-    const refs = this.#descendants(place.value)
-    if (refs.length === 0 || refs.length > MAX_SUBTYPES) return undefined
+    const below = this.#descendants(place.value)
+    if (below.length === 0 || below.length > MAX_SUBTYPES) return undefined
     // The parent last: it matches most values.
-    return [...refs, ref].map((one) => ({
-      ref: one,
-      property: discriminator.name,
-      names: namesOf(discriminator, one, place.file),
-    }))
+    const refs = [...below, ref]
+    const members = refs.map(($ref) => ({ $ref }))
+    return { refs, ...selectionOf(discriminator, members, place.file) }
   }
 
   #descendants(parent: unknown): readonly string[] {
