@@ -1,4 +1,4 @@
-import { useId, useState } from "react"
+import { useCallback, useId, useState } from "react"
 import type { ReactNode } from "react"
 import type { ListedSource, OperationSummary, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { asError } from "../app/as-error.ts"
@@ -12,6 +12,7 @@ import { SourceDetails } from "./SourceDetails.tsx"
 import type { SourceBreakers } from "./policy-text.ts"
 import { describeCalls, untilText } from "./source-list.ts"
 import { useNow } from "./use-now.ts"
+import { useRequested } from "./use-requested.ts"
 
 type Part = "operations" | "report" | "details"
 
@@ -74,6 +75,7 @@ export function SourceCard({
         )}
       </p>
       {reason !== undefined && <p className={`source-reason source-${state}`}>{reason}</p>}
+      <Missing status={status} />
       <Retry status={status} />
       {circuits !== undefined && breaker !== undefined && breaker.state !== "closed" && (
         <p>
@@ -109,6 +111,21 @@ export function SourceCard({
       )}
     </article>
   )
+}
+
+function Missing({
+  status: { name, state, operations },
+}: {
+  readonly status: SourceStatus
+}): ReactNode {
+  const hub = useHub()
+  const ask = useCallback((signal: AbortSignal) => hub.source(name, signal), [hub, name])
+  const { value } = useRequested(ask, { version: `${state} ${operations}` })
+  return value?.missing.map(({ name: credential, how }) => (
+    <p key={credential} className="source-reason source-lost">
+      <code>{credential}</code> is not set. {how}
+    </p>
+  ))
 }
 
 function Retry({ status }: { readonly status: SourceStatus }): ReactNode {

@@ -6,6 +6,7 @@ import { SearchableJson } from "../result/SearchableJson.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { formatCount } from "../ui/format.ts"
 import { drafts } from "./drafts.ts"
 import { DiffView } from "./history/DiffView.tsx"
 import { EntryFacts } from "./history/EntryFacts.tsx"
@@ -19,6 +20,7 @@ export function HistoryView(): ReactNode {
   const [filter, setFilter] = useState("")
   const [isKept, setIsKept] = useState(isHistoryKept)
   const [chosen, setChosen] = useState<readonly string[]>([])
+  const [isDeleting, setDeleting] = useState(false)
   const words = filter.toLowerCase()
   const shown = entries.filter(({ operationId, code }) =>
     `${operationId} ${code ?? ""}`.toLowerCase().includes(words),
@@ -62,9 +64,20 @@ export function HistoryView(): ReactNode {
                 onChange={(event) => setFilter(event.target.value)}
               />
             </label>
-            <Button variant="danger" onClick={() => history.clear()}>
-              Delete all
-            </Button>
+            {isDeleting ? (
+              <span className="row">
+                <Button variant="danger" onClick={() => history.clear()}>
+                  Delete {formatCount(entries.length, "call")}
+                </Button>
+                <Button autoFocus onClick={() => setDeleting(false)}>
+                  Keep them
+                </Button>
+              </span>
+            ) : (
+              <Button variant="danger" onClick={() => setDeleting(true)}>
+                Delete all
+              </Button>
+            )}
           </div>
           <p className="muted">Choose two calls to compare their results.</p>
           {before !== undefined && after !== undefined && (
@@ -74,6 +87,9 @@ export function HistoryView(): ReactNode {
                 {after.operationId !== before.operationId && `${after.operationId}, `}
                 {timeOf(after)}
               </h2>
+              <h3>Input</h3>
+              <DiffView before={before.input} after={after.input} />
+              <h3>Result</h3>
               <DiffView before={before.result} after={after.result} />
             </section>
           )}

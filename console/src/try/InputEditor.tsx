@@ -14,8 +14,8 @@ import {
 import type { ReactNode, Ref } from "react"
 import { flushSync } from "react-dom"
 import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
-import { exampleInputs } from "../read/snippets/example-input.ts"
-import { fullSampleOf } from "../read/snippets/sample.ts"
+import { exampleInputs } from "../../../src/schema/sample/example-input.ts"
+import { fullSampleOf } from "../../../src/schema/sample/sample.ts"
 import { Button } from "../ui/Button.tsx"
 import { printJson } from "../ui/json-text.ts"
 import { Output } from "../ui/Output.tsx"
@@ -30,7 +30,7 @@ import { startOf } from "./schema/initial.ts"
 import { fieldOf } from "./schema/field.ts"
 import type { Field } from "./schema/field.ts"
 import { isSchema } from "../../../src/schema/json.ts"
-import { sameJson } from "./schema/json.ts"
+import { sameData } from "../../../src/internal/same-data.ts"
 import type { JsonRecord, Path } from "./schema/json.ts"
 import { toPointer } from "./schema/pointer.ts"
 import { unseenIn } from "./schema/match.ts"
@@ -184,7 +184,7 @@ export function InputEditor({
               </Suspense>
             </FormGuard>
             {answerTo === undefined && isEmptyForm(field) && (
-              <p className="muted">This operation takes no input.</p>
+              <p className="muted no-input">This operation takes no input.</p>
             )}
           </div>
         )}
@@ -244,7 +244,7 @@ function useText(
 } {
   const [typed, setTyped] = useState(() => ({ text: written(value), value, version: 0 }))
   const read = useMemo(() => readJson(typed.text), [typed.text])
-  const isOwn = sameJson(typed.value, value)
+  const isOwn = sameData(typed.value, value)
   if (!isOwn) setTyped({ text: written(value), value, version: typed.version + 1 })
   const type = useCallback(
     (text: string) => {

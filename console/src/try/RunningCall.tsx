@@ -1,10 +1,8 @@
-import { useState } from "react"
 import type { ReactNode } from "react"
 import type { CallTrace, ProgressUpdate } from "../api/model.ts"
 import { useNow } from "../activity/use-now.ts"
 import { formatDuration } from "../ui/format.ts"
 import { Spinner } from "../ui/Spinner.tsx"
-import { steadyNow } from "../ui/steady-now.ts"
 import { Question } from "./Question.tsx"
 import type { CallState } from "./use-call.ts"
 
@@ -13,8 +11,8 @@ export function RunningCall({
   progress,
   questions,
   calls,
-}: Pick<CallState, "progress" | "questions" | "calls">): ReactNode {
-  const [started] = useState(steadyNow)
+  startedAt,
+}: Pick<CallState, "progress" | "questions" | "calls" | "startedAt">): ReactNode {
   const now = useNow(true, 200)
   return (
     <div className="stack">
@@ -22,7 +20,7 @@ export function RunningCall({
         <Spinner label={questions.length === 0 ? "Running…" : "Waiting for your answer…"} />
         {/* Not read aloud: it changes all the time. */}
         <span className="muted" aria-hidden="true">
-          {formatDuration(Math.floor((now - started) / 100) * 100)}
+          {formatDuration(Math.max(0, Math.floor((now - startedAt) / 100) * 100))}
         </span>
       </div>
       {progress !== undefined && <Progress {...progress} />}

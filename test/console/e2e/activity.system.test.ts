@@ -97,7 +97,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
     await expectShown(panel.getByText("record: true"))
     const waterfall = panel.getByRole("region", { name: "Waterfall", exact: true })
     await expectShown(waterfall.getByText("act.table"))
-    expect(await button(panel, "Run again").count()).toBe(0)
+    expect(await button(panel, "Open with this input").count()).toBe(0)
   })
 })
 
