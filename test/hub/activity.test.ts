@@ -88,7 +88,7 @@ describe("CallCounters", () => {
     const { counters } = countersAt(0)
     const failed = { outcome: "error", code: "SOLD_OUT" } as const
     for (const [id, parentRequestId] of [["a"], ["b", "a"], ["c", "b"]] as const) {
-      counters.add(started(id as string, { parentRequestId }))
+      counters.add(started(id, { parentRequestId }))
     }
     counters.add(ended("c", { ...failed, parentRequestId: "b" }))
     counters.add(ended("b", { ...failed, parentRequestId: "a" }))

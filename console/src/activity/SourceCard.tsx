@@ -1,4 +1,4 @@
-import { useCallback, useId, useState } from "react"
+import { useId, useState } from "react"
 import type { ReactNode } from "react"
 import type { ListedSource, OperationSummary, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { asError } from "../app/as-error.ts"
@@ -12,7 +12,7 @@ import { SourceDetails } from "./SourceDetails.tsx"
 import type { SourceBreakers } from "./policy-text.ts"
 import { describeCalls, untilText } from "./source-list.ts"
 import { useNow } from "./use-now.ts"
-import { useRequested } from "./use-requested.ts"
+import { useMissing } from "./use-requested.ts"
 
 type Part = "operations" | "report" | "details"
 
@@ -113,17 +113,10 @@ export function SourceCard({
   )
 }
 
-function Missing({
-  status: { name, state, operations },
-}: {
-  readonly status: SourceStatus
-}): ReactNode {
-  const hub = useHub()
-  const ask = useCallback((signal: AbortSignal) => hub.source(name, signal), [hub, name])
-  const { value } = useRequested(ask, { version: `${state} ${operations}` })
-  return value?.missing.map(({ name: credential, how }) => (
-    <p key={credential} className="source-reason source-lost">
-      <code>{credential}</code> is not set. {how}
+function Missing({ status }: { readonly status: SourceStatus }): ReactNode {
+  return useMissing(status).map(({ name, how }) => (
+    <p key={name} className="source-reason source-lost">
+      <code>{name}</code> is not set. {how}
     </p>
   ))
 }

@@ -41,7 +41,7 @@ export function Dock(): ReactNode {
       {shown.length > 0 && (
         <ul>
           {shown.slice(-MAX_LISTED).map((run) => (
-            <li key={run.operationId}>
+            <li key={run.operationId} className="row">
               <State run={run} now={now} />
               <a className="ellipsis" href={linkTo({ view: "operation", id: run.operationId })}>
                 {run.operationId}

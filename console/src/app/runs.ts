@@ -24,7 +24,7 @@ const MAX_LARGE = 2
 const LARGE = 1_000_000
 
 /** Calls and streams, one of each operation. They go on while other views are open. */
-export class Runs {
+class Runs {
   readonly #listeners = new Listeners()
   #runs: ReadonlyMap<string, Run> = new Map()
   #list: readonly Run[] = []

@@ -1,8 +1,8 @@
-import { useCallback, useState } from "react"
+import { useState } from "react"
 import type { ReactNode } from "react"
-import { useRequested } from "../activity/use-requested.ts"
+import { useMissing } from "../activity/use-requested.ts"
 import type { OperationSpec, SourceStatus } from "../api/model.ts"
-import { linkTo, useHub, useHubInfo, useOperations, useSources } from "../app/context.tsx"
+import { linkTo, useHubInfo, useOperations, useSources } from "../app/context.tsx"
 import { favourites, useKeptIds } from "../find/kept-ids.ts"
 import { titleOf } from "../find/tree.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -87,11 +87,7 @@ export function OperationHeader({
 
 /** Credentials that the source of the operation needs and does not have. */
 function MissingCredential({ source }: { readonly source: SourceStatus }): ReactNode {
-  const hub = useHub()
-  const { name, state, operations } = source
-  const ask = useCallback((signal: AbortSignal) => hub.source(name, signal), [hub, name])
-  const { value } = useRequested(ask, { version: `${state} ${operations}` })
-  const [missing] = value?.missing ?? []
+  const [missing] = useMissing(source)
   if (missing === undefined) return null
   return (
     <a href={linkTo({ view: "sources" })} title={missing.how}>

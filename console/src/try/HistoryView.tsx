@@ -20,7 +20,9 @@ export function HistoryView(): ReactNode {
   const [filter, setFilter] = useState("")
   const [isKept, setIsKept] = useState(isHistoryKept)
   const [chosen, setChosen] = useState<readonly string[]>([])
-  const [isDeleting, setDeleting] = useState(false)
+  const deleteAll = (): void => {
+    if (confirm(`Delete ${formatCount(entries.length, "call")}?`)) history.clear()
+  }
   const words = filter.toLowerCase()
   const shown = entries.filter(({ operationId, code }) =>
     `${operationId} ${code ?? ""}`.toLowerCase().includes(words),
@@ -53,8 +55,8 @@ export function HistoryView(): ReactNode {
         <Empty title="No calls yet">Your calls are listed here.</Empty>
       ) : (
         <>
-          <div className="history-bar">
-            <label className="history-filter">
+          <div className="row history-bar">
+            <label className="row">
               <span>Filter</span>
               <input
                 className="input"
@@ -64,20 +66,9 @@ export function HistoryView(): ReactNode {
                 onChange={(event) => setFilter(event.target.value)}
               />
             </label>
-            {isDeleting ? (
-              <span className="row">
-                <Button variant="danger" onClick={() => history.clear()}>
-                  Delete {formatCount(entries.length, "call")}
-                </Button>
-                <Button autoFocus onClick={() => setDeleting(false)}>
-                  Keep them
-                </Button>
-              </span>
-            ) : (
-              <Button variant="danger" onClick={() => setDeleting(true)}>
-                Delete all
-              </Button>
-            )}
+            <Button variant="danger" onClick={deleteAll}>
+              Delete all
+            </Button>
           </div>
           <p className="muted">Choose two calls to compare their results.</p>
           {before !== undefined && after !== undefined && (
@@ -138,7 +129,7 @@ function Row({
         {entry.operationId}
       </a>
       <EntryFacts entry={entry} />
-      <span className="entry-buttons">
+      <span className="row">
         <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Show
         </Button>

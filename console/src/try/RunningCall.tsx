@@ -16,7 +16,7 @@ export function RunningCall({
   const now = useNow(true, 200)
   return (
     <div className="stack">
-      <div className="running-line">
+      <div className="row">
         <Spinner label={questions.length === 0 ? "Running…" : "Waiting for your answer…"} />
         {/* Not read aloud: it changes all the time. */}
         <span className="muted" aria-hidden="true">
@@ -50,7 +50,7 @@ function endOf({ code, outcome, durationMs }: Extract<CallTrace, { phase: "end" 
 function Progress({ progress, total, message }: ProgressUpdate): ReactNode {
   const isKnown = total !== undefined && total > 0
   return (
-    <div className="running-progress">
+    <div className="row running-progress">
       <progress aria-label="Progress" {...(isKnown && { value: progress, max: total })} />
       <span className="muted">{isKnown ? `${progress} of ${total}` : progress}</span>
       {message !== undefined && <span role="status">{message}</span>}

@@ -190,7 +190,7 @@ function Deadline({
 }): ReactNode {
   const id = useId()
   return (
-    <span className="deadline">
+    <span className="row deadline">
       <label htmlFor={id}>Deadline</label>
       <input
         id={id}

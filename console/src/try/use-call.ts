@@ -60,7 +60,7 @@ export function useCall(spec: OperationSpec): CallState & {
   const last = useRun(idOf(spec))
   const run = useCallback(
     (input: unknown, timeoutMs: number | undefined) =>
-      startCall({ hub, spec, isAdmin, input, timeoutMs }),
+      startCall({ hub, spec, isAdmin }, input, timeoutMs),
     [hub, isAdmin, spec],
   )
   const cancel = useCallback(() => last?.stop(), [last])
@@ -78,15 +78,11 @@ const NOTHING: CallState = {
   log: [],
 }
 
-interface Call {
-  readonly hub: HubClient
-  readonly spec: OperationSpec
-  readonly isAdmin: boolean
-  readonly input: unknown
-  readonly timeoutMs: number | undefined
-}
-
-function startCall({ hub, spec, isAdmin, input, timeoutMs }: Call): void {
+function startCall(
+  { hub, spec, isAdmin }: { hub: HubClient; spec: OperationSpec; isAdmin: boolean },
+  input: unknown,
+  timeoutMs: number | undefined,
+): void {
   const operationId = idOf(spec)
   const before = runs.of(operationId)
   if (before !== undefined && !isOver(before)) return
@@ -120,15 +116,8 @@ function startCall({ hub, spec, isAdmin, input, timeoutMs }: Call): void {
     const outcome = await hub.call(operationId, input, { signal, timeoutMs, live })
     watch?.ended()
     const endedAt = steadyNow()
-    setState(({ isPlain, log }) => ({
-      ...NOTHING,
-      startedAt,
-      endedAt,
-      outcome,
-      previous,
-      isPlain,
-      log,
-    }))
+    const ended = { startedAt, endedAt, outcome, previous }
+    setState(({ isPlain, log }) => ({ ...NOTHING, ...ended, isPlain, log }))
     if (runs.of(operationId)?.stop !== stop) return
     history.add(toEntry(operationId, spec.inputSchema, input, outcome, Date.now()))
   }

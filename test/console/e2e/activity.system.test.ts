@@ -160,13 +160,6 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
     await expectStopped()
   })
 
-  test("going to another operation ends the handler", async () => {
-    const { page } = await site.show("/o/live.numbers")
-    await start(page)
-    await openOperation(page, "act.table")
-    await expectStopped()
-  })
-
   test("a stream that breaks shows why, and keeps its items", async () => {
     const { page } = await site.show("/o/live.breaks")
     await button(page, /^Start/).click()

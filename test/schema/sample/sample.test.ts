@@ -5,12 +5,11 @@ import { sampleOf } from "../../../src/schema/sample/sample.ts"
 import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
 import { FromSchema } from "../../../src/schema/from-schema.ts"
 import { collectErrors } from "../../../src/index.ts"
-import type { OperationSpec } from "../../../src/core/types.ts"
 
 const sample = (schema: unknown): unknown => sampleOf({ schema, scope: scopeOf(schema) })
 
 const inputsOf = (inputSchema: unknown, examples?: readonly unknown[]): readonly unknown[] =>
-  exampleInputs({ inputSchema, examples } as Pick<OperationSpec, "examples" | "inputSchema">)
+  exampleInputs({ inputSchema, examples })
 
 describe("an input that is made from a schema", () => {
   test.each<[unknown, unknown]>([

@@ -242,7 +242,7 @@ function ObjectBody({ field, value, pointer, about }: BodyProps): ReactNode {
         .slice(0, MAX_FIELDS)
         .map(view)}
       {isLong && (
-        <div className="optional">
+        <div className="row optional">
           <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             <Icon name={isOpen ? "down" : "next"} /> {optional.length} optional fields
           </Button>
