@@ -4,8 +4,8 @@ import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
 import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText, type Property } from "./schema-text.ts"
-import { commandInput } from "../schema/sample/command-input.ts"
-import { exampleInputs } from "../schema/sample/example-input.ts"
+import { commandInput } from "../schema/read/sample/command-input.ts"
+import { exampleInputs } from "../schema/read/sample/example-input.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
 
 /** Describes an operation for people: purpose, input, output, and how to call it. */

@@ -1,8 +1,35 @@
 import { useSyncExternalStore } from "react"
 import { Listeners } from "../../../src/internal/listeners.ts"
 import { weigh } from "../../../src/internal/weigh.ts"
-import type { CallState } from "../try/use-call.ts"
+import type { CallOutcome, CallTrace, InputRequest, InputResponse } from "../api/model.ts"
+import type { ProgressUpdate, SourceLogLine } from "../api/model.ts"
 import type { WatchAction, WatchState } from "../watch/model.ts"
+
+/** A question that an operation asks while it runs. */
+export interface OpenQuestion {
+  readonly number: number
+  readonly request: InputRequest
+  readonly answer: (response: InputResponse) => void
+}
+
+/** The last call of an operation. */
+export interface CallState {
+  readonly isRunning: boolean
+  readonly startedAt: number
+  readonly endedAt: number | undefined
+  readonly outcome: CallOutcome | undefined
+  /** The outcome before this one. */
+  readonly previous: CallOutcome | undefined
+  /** What the operation has reported last. */
+  readonly progress?: ProgressUpdate | undefined
+  readonly questions: readonly OpenQuestion[]
+  /** The calls that it has made, by their ids. */
+  readonly calls: ReadonlyMap<string, CallTrace>
+  /** What MCP servers have logged during the call. */
+  readonly log: readonly SourceLogLine[]
+  /** It was called without a WebSocket, so that it could neither report nor ask. */
+  readonly isPlain?: boolean | undefined
+}
 
 /** The last call or stream of an operation that was started in this page. */
 export type Run = {

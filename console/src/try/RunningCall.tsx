@@ -1,10 +1,10 @@
 import type { ReactNode } from "react"
 import type { CallTrace, ProgressUpdate } from "../api/model.ts"
+import type { CallState } from "../app/runs.ts"
 import { useNow } from "../activity/use-now.ts"
 import { formatDuration } from "../ui/format.ts"
 import { Spinner } from "../ui/Spinner.tsx"
 import { Question } from "./Question.tsx"
-import type { CallState } from "./use-call.ts"
 
 /** A call that runs: for how long, how far it is, and what it asks. */
 export function RunningCall({

@@ -1,19 +1,9 @@
 import { useCallback } from "react"
 import { idOf } from "../api/model.ts"
-import type {
-  CallOutcome,
-  CallTrace,
-  HubClient,
-  HubEvent,
-  InputRequest,
-  InputResponse,
-  LiveCall,
-  OperationSpec,
-  ProgressUpdate,
-  SourceLogLine,
-} from "../api/model.ts"
+import type { HubClient, HubEvent, InputResponse, LiveCall, OperationSpec } from "../api/model.ts"
 import { useHub, useHubInfo } from "../app/context.tsx"
 import { isOver, runs, useRun } from "../app/runs.ts"
+import type { CallState } from "../app/runs.ts"
 import { withLines } from "../ui/log-lines.ts"
 import { steadyNow } from "../ui/steady-now.ts"
 import { toEntry } from "./history/store.ts"
@@ -23,32 +13,6 @@ import type { CallWatch } from "./watch-call.ts"
 
 /** Most calls are over before. */
 const DELAY_MS = 400
-
-/** A question that an operation asks while it runs. */
-export interface OpenQuestion {
-  readonly number: number
-  readonly request: InputRequest
-  readonly answer: (response: InputResponse) => void
-}
-
-/** The last call of an operation. */
-export interface CallState {
-  readonly isRunning: boolean
-  readonly startedAt: number
-  readonly endedAt: number | undefined
-  readonly outcome: CallOutcome | undefined
-  /** The outcome before this one. */
-  readonly previous: CallOutcome | undefined
-  /** What the operation has reported last. */
-  readonly progress?: ProgressUpdate | undefined
-  readonly questions: readonly OpenQuestion[]
-  /** The calls that it has made, by their ids. */
-  readonly calls: ReadonlyMap<string, CallTrace>
-  /** What MCP servers have logged during the call. */
-  readonly log: readonly SourceLogLine[]
-  /** It was called without a WebSocket, so that it could neither report nor ask. */
-  readonly isPlain?: boolean | undefined
-}
 
 /** Calls an operation, one call at a time. A call goes on while other views are open. */
 export function useCall(spec: OperationSpec): CallState & {

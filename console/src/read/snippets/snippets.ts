@@ -3,7 +3,7 @@
 import { idOf } from "../../api/model.ts"
 import type { OperationSpec } from "../../api/model.ts"
 import { printJson } from "../../ui/json-text.ts"
-import { commandInput } from "../../../../src/schema/sample/command-input.ts"
+import { commandInput } from "../../../../src/schema/read/sample/command-input.ts"
 import { shellLine, shellWord } from "../../../../src/internal/shell.ts"
 import { sourceText } from "./source-text.ts"
 

@@ -1,7 +1,7 @@
-import { isRecord } from "../../internal/guards.ts"
-import { getOwn, setOwn } from "../json.ts"
-import { flatten, requiredOf } from "../read/flatten.ts"
-import { scopeOf } from "../read/resolve-ref.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn, setOwn } from "../../json.ts"
+import { flatten, requiredOf } from "../flatten.ts"
+import { scopeOf } from "../resolve-ref.ts"
 import { sampleOf } from "./sample.ts"
 
 const MAX_EXAMPLES = 20

@@ -1,9 +1,9 @@
-import { isRecord } from "../../internal/guards.ts"
-import { flatten, propertiesOf } from "../read/flatten.ts"
-import { scopeOf } from "../read/resolve-ref.ts"
-import type { Part } from "../read/resolve-ref.ts"
-import { choicesOf, typesOf } from "../read/types.ts"
-import { shellWord } from "../../internal/shell.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { flatten, propertiesOf } from "../flatten.ts"
+import { scopeOf } from "../resolve-ref.ts"
+import type { Part } from "../resolve-ref.ts"
+import { choicesOf, typesOf } from "../types.ts"
+import { shellWord } from "../../../internal/shell.ts"
 
 // Longer inputs are more readable as JSON.
 const MAX_ARGUMENTS = 8

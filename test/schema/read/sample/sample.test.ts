@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { exampleInputs } from "../../../src/schema/sample/example-input.ts"
-import { textLike } from "../../../src/schema/sample/pattern-text.ts"
-import { sampleOf } from "../../../src/schema/sample/sample.ts"
-import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
-import { FromSchema } from "../../../src/schema/from-schema.ts"
-import { collectErrors } from "../../../src/index.ts"
+import { exampleInputs } from "../../../../src/schema/read/sample/example-input.ts"
+import { textLike } from "../../../../src/schema/read/sample/pattern-text.ts"
+import { sampleOf } from "../../../../src/schema/read/sample/sample.ts"
+import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import { FromSchema } from "../../../../src/schema/from-schema.ts"
+import { collectErrors } from "../../../../src/index.ts"
 
 const sample = (schema: unknown): unknown => sampleOf({ schema, scope: scopeOf(schema) })
 
