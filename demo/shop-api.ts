@@ -46,9 +46,11 @@ async function answer(
       return json(response, 200, shop.products(searchParams))
     case "GET products/:key":
       return json(response, 200, shop.product(key))
-    case "GET products/:key/label":
-      response.writeHead(200, { "content-type": "image/svg+xml" }).end(label(shop.product(key)))
+    case "GET products/:key/label": {
+      const image = label(shop.product(key))
+      response.writeHead(200, { "content-type": "image/svg+xml" }).end(image)
       return
+    }
     case "GET orders":
       return json(response, 200, shop.orders(searchParams.get("status")))
     case "POST orders":

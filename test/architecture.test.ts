@@ -59,6 +59,7 @@ const CLIENT = [
   "core/envelope-codec.ts",
   "core/error-marks.ts",
   "core/errors.ts",
+  "core/plain-json.ts",
   "core/policy-state.ts",
   "core/problem.ts",
   "core/unread-file.ts",

@@ -1,10 +1,11 @@
-import { isRecord } from "../internal/guards.ts"
 import { deprecationText } from "../core/deprecation.ts"
 import { settingsText, type AppliedPolicy } from "../core/policy-state.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
-import { oneLine, escapeForTerminal, shellQuoted, styled, textTable } from "./output.ts"
+import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText, type Property } from "./schema-text.ts"
+import { commandInput } from "../schema/read/sample/command-input.ts"
+import { exampleInputs } from "../schema/read/sample/example-input.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
 
 /** Describes an operation for people: purpose, input, output, and how to call it. */
@@ -24,7 +25,7 @@ export function describeSpec(
     section(bold("Errors:"), errorLines(spec, io)),
     section(bold("Needs:"), needs(spec)),
     section(bold("Policies:"), policyLines(policies, io)),
-    section(bold("Example:"), [`  ${unbroken(exampleOf(id, spec, inputs, io.program))}`]),
+    section(bold("Example:"), [`  ${unbroken(exampleOf(id, spec, io.program))}`]),
   ]
   const text = parts
     .filter((lines) => lines.length > 0)
@@ -117,35 +118,9 @@ function policyLines(policies: readonly AppliedPolicy[], io: CommandIO): readonl
   return tableLines(rows, io)
 }
 
-/** An example command line with the values of the first example, or the required inputs. */
-function exampleOf(
-  id: string,
-  { type, examples = [] }: OperationSpec,
-  inputs: readonly Property[] | undefined,
-  program: string,
-): string {
-  const verb = type === "subscription" ? "watch" : "call"
-  const [first] = examples
-  const input = isRecord(first) && isRecord(first["input"]) ? first["input"] : first
-  if (isRecord(input)) {
-    return oneLine(`${program} ${verb} ${id} --input ${shellQuoted(JSON.stringify(input))}`)
-  }
-  const required = requiredOf(inputs ?? [])
-  return oneLine([program, verb, id, ...required.map(placeholder)].join(" "))
-}
-
-/** Required inputs; for an object its own required properties, if any. */
-function requiredOf(inputs: readonly Property[]): readonly Property[] {
-  const required = inputs.filter(({ isRequired }) => isRequired)
-  return required
-    .filter(({ parent }) => parent === undefined)
-    .flatMap((one) => {
-      const inner = required.filter(({ parent }) => parent === one.name)
-      return inner.length > 0 ? inner : [one]
-    })
-}
-
-function placeholder({ name, isList }: Property): string {
-  const key = /^[\w.-]+$/.test(name) ? name : shellQuoted(name)
-  return isList ? `${key}[]=…` : `${key}=…`
+/** An example command line: with the first example, or values that the schema accepts. */
+function exampleOf(id: string, spec: OperationSpec, program: string): string {
+  const verb = spec.type === "subscription" ? "watch" : "call"
+  const words = commandInput(exampleInputs(spec)[0], spec.inputSchema)
+  return oneLine([program, verb, id, ...words].join(" "))
 }

@@ -51,7 +51,7 @@ export function shellWord(word: string): string {
 }
 
 /** Quotes a text for a shell. */
-export function shellQuoted(text: string): string {
+function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 

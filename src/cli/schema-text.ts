@@ -1,3 +1,4 @@
+import { isRecord } from "../internal/guards.ts"
 import { factsOf } from "../schema/read/facts.ts"
 import { flatten, propertiesOf as declaredProperties, requiredOf } from "../schema/read/flatten.ts"
 import { scopeOf, type Part } from "../schema/read/resolve-ref.ts"
@@ -13,8 +14,6 @@ export interface Property {
   readonly text: string
   /** Its schemas, which all apply. */
   readonly parts: readonly Part[]
-  /** The property that contains it. */
-  readonly parent?: string | undefined
 }
 
 /** The properties of an object schema, the required ones first; `undefined` for other schemas. */
@@ -22,13 +21,33 @@ export function propertiesOf(schema: unknown): readonly Property[] | undefined {
   return propertiesWithin([partOf(schema)])
 }
 
-/** Properties including nested ones, with the names of a command line: `body.title`. */
+/** Nesting beyond this is left out; a schema may contain itself. */
+const MAX_DEPTH = 6
+const MAX_PROPERTIES = 500
+
+/** Properties including nested ones, with the names of a command line: `body.title`; `items[].sku` in the items of a list. */
 export function nestedPropertiesOf(schema: unknown): readonly Property[] | undefined {
-  return propertiesOf(schema)?.flatMap((property) => {
-    const inner = propertiesWithin(property.parts) ?? []
-    const { name: parent } = property
-    return [property, ...inner.map((one) => ({ ...one, name: `${parent}.${one.name}`, parent }))]
-  })
+  const found: Property[] = []
+  const add = (properties: readonly Property[], parent: string, depth: number): void => {
+    for (const property of properties) {
+      if (found.length >= MAX_PROPERTIES) return
+      const name = parent === "" ? property.name : `${parent}.${property.name}`
+      found.push({ ...property, name })
+      if (depth >= MAX_DEPTH) continue
+      const items = property.isList ? itemsOf(property.parts) : property.parts
+      add(propertiesWithin(items) ?? [], property.isList ? `${name}[]` : name, depth + 1)
+    }
+  }
+  const properties = propertiesOf(schema)
+  if (properties === undefined) return undefined
+  add(properties, "", 1)
+  return found
+}
+
+function itemsOf(parts: readonly Part[]): readonly Part[] {
+  return flatten(parts).layers.flatMap(({ schema, scope }) =>
+    isRecord(schema["items"]) ? [{ schema: schema["items"], scope }] : [],
+  )
 }
 
 /** A schema as a short type: `string[]`, `"a" | "b"`, `integer | null`. */

@@ -54,8 +54,23 @@ export class ConsoleFiles implements PublicFiles {
     if (!path.startsWith(base)) return false
     const rest = path.slice(base.length)
     const isPage = rest === "/" || (rest === "" && base !== "")
-    if (isPage || VIEWS.has(rest)) return prefers(incoming.header("accept"), "text/html")
-    return rest === "/icon.svg" || rest.startsWith("/assets/")
+    if (isPage || viewOf(rest) !== undefined) {
+      return prefers(incoming.header("accept"), "text/html")
+    }
+    return rest === "/icon.svg" || rest === "/favicon.ico" || rest.startsWith("/assets/")
+  }
+
+  /** A page with a link home, for a browser that asks for something that does not exist. */
+  missing(incoming: HTTPIncoming): HTTPAnswer | undefined {
+    const { method, path } = incoming
+    const isRead = method === "GET" || method === "HEAD"
+    if (!isRead || !prefers(incoming.header("accept"), "text/html")) return undefined
+    const rest = path.slice(this.#basePath.length)
+    if (!path.startsWith(this.#basePath) || rest === "") return undefined
+    // Relative: a proxy may serve the hub under another path.
+    const home = "../".repeat(rest.split("/").length - 2) || "./"
+    return page(`<h1>There is no such page</h1>
+    <p><a href="${home}">To the operations</a></p>`)
   }
 
   async answer(incoming: HTTPIncoming): Promise<HTTPAnswer> {
@@ -69,8 +84,9 @@ export class ConsoleFiles implements PublicFiles {
       const last = path.slice(path.lastIndexOf("/") + 1)
       return text(308, "", { location: `./${last}/` })
     }
-    // The address of a view without its "#", as a user types it.
-    if (VIEWS.has(rest)) return text(302, "", { location: `./#${rest}` })
+    if (rest === "/favicon.ico") return text(302, "", { location: "./icon.svg" })
+    const view = viewOf(rest)
+    if (view !== undefined) return text(302, "", { location: view })
     const files = await this.#load()
     if (files === undefined && rest === "/") return notBuilt()
     const file = files?.get(rest === "/" ? "index.html" : rest.slice(1))
@@ -119,8 +135,17 @@ async function fileAnswer(
   }
 }
 
+/** Where an address of a view without its "#" leads, as a user types it: `/o/task.create` to `../#/o/task.create`. */
+function viewOf(path: string): string | undefined {
+  if (path === "/docs") return "./"
+  const [, name = "", ...rest] = path.split("/")
+  const isDeep = rest.length === 1 && rest[0] !== ""
+  if (isDeep) return name === "o" || name === "calls" ? `../#${path}` : undefined
+  return rest.length === 0 && VIEWS.has(name) ? `./#${path}` : undefined
+}
+
 /** Views of the console. */
-const VIEWS: ReadonlySet<string> = new Set(["/calls", "/sources", "/history"])
+const VIEWS: ReadonlySet<string> = new Set(["calls", "sources", "history"])
 
 /** The encodings that a client accepts, by its `Accept-Encoding`. */
 export function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
@@ -158,7 +183,17 @@ function text(
 }
 
 function notBuilt(): HTTPAnswer {
-  const page = `<!doctype html>
+  return page(`<h1>The console is not built</h1>
+    <p>Build it in the folder of the package, then load this page again:</p>
+    <pre>npm run build</pre>
+    <p>
+      The hub itself works: <a href="./operations">its operations</a>,
+      <a href="./openapi.json">its OpenAPI document</a>.
+    </p>`)
+}
+
+function page(body: string): HTTPAnswer {
+  const html = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -166,15 +201,9 @@ function notBuilt(): HTTPAnswer {
     <title>Operations</title>
   </head>
   <body>
-    <h1>The console is not built</h1>
-    <p>Build it in the folder of the package, then load this page again:</p>
-    <pre>npm run build</pre>
-    <p>
-      The hub itself works: <a href="./operations">its operations</a>,
-      <a href="./openapi.json">its OpenAPI document</a>.
-    </p>
+    ${body}
   </body>
 </html>
 `
-  return text(404, page, { "content-type": "text/html; charset=utf-8" })
+  return text(404, html, { "content-type": "text/html; charset=utf-8" })
 }

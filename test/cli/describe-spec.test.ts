@@ -110,7 +110,7 @@ test("an object without properties takes nothing", () => {
   expect(described({ outputSchema: { type: "object" } })).toContain("Output:\n  object\n")
 })
 
-test("the example names what is required, and of objects what is inside", () => {
+test("the example gives what is required, and of objects what is inside", () => {
   const inputSchema = {
     type: "object",
     required: ["tags", "body", "plain", "odd name"],
@@ -127,8 +127,13 @@ test("the example names what is required, and of objects what is inside", () => 
     },
   }
   const text = described({ inputSchema }, 80)
-  expect(text).toContain("call shop.order tags[]=… body.title=… plain=… 'odd name'=…")
+  expect(text.replaceAll(/\s+/g, " ")).toContain(
+    `call shop.order --input '{"tags":[],"body":{"title":"example"},"plain":{},"odd name":"example"}'`,
+  )
   expect(text).toContain("  maybe?")
+  const { "odd name": _odd, ...properties } = inputSchema.properties
+  const usual = { ...inputSchema, properties, required: ["body"] }
+  expect(described({ inputSchema: usual }, 80)).toContain("call shop.order body.title=example")
 })
 
 test("an example of the operation is quoted for a shell", () => {

@@ -60,15 +60,30 @@ describe("propertiesOf", () => {
     ])
   })
 
-  test("looks into allOf, and one level deeper where it is asked to", () => {
-    const body = { type: "object", required: ["title"], properties: { title: {} } }
+  test("looks into allOf, and deeper where it is asked to, also into lists", () => {
+    const line = { type: "object", properties: { sku: { type: "string" } } }
+    const customer = { type: "object", properties: { name: {} } }
+    const lines = { type: "array", items: line }
+    const properties = { title: {}, customer, lines }
+    const body = { type: "object", required: ["title"], properties }
     const schema = { allOf: [{ properties: { body } }, { required: ["body"] }] }
 
     expect(propertiesOf(schema)).toMatchObject([{ name: "body", isRequired: true }])
     expect(nestedPropertiesOf(schema)).toMatchObject([
       { name: "body" },
-      { name: "body.title", isRequired: true, parent: "body" },
+      { name: "body.title", isRequired: true },
+      { name: "body.customer" },
+      { name: "body.customer.name" },
+      { name: "body.lines" },
+      { name: "body.lines[].sku" },
     ])
+  })
+
+  test("ends for a schema that contains itself, or has very many properties", () => {
+    const own = { type: "object", properties: { next: { $ref: "#" } } }
+    expect(nestedPropertiesOf(own)).toHaveLength(6)
+    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`p${at}`, {}]))
+    expect(nestedPropertiesOf({ type: "object", properties: many })).toHaveLength(500)
   })
 
   test("a name such as __proto__ is a name", () => {

@@ -84,6 +84,24 @@ describe("CallCounters", () => {
     expect(counters.stats().recent).toHaveLength(2)
   })
 
+  test("count a failure once that passes through the calls around it", () => {
+    const { counters } = countersAt(0)
+    const failed = { outcome: "error", code: "SOLD_OUT" } as const
+    for (const [id, parentRequestId] of [["a"], ["b", "a"], ["c", "b"]] as const) {
+      counters.add(started(id, { parentRequestId }))
+    }
+    counters.add(ended("c", { ...failed, parentRequestId: "b" }))
+    counters.add(ended("b", { ...failed, parentRequestId: "a" }))
+    counters.add(ended("a", failed))
+    expect(counters.stats().errors).toEqual({ SOLD_OUT: 1 })
+    // One that was caught counts, and so does another error of the call around it.
+    counters.add(started("d"))
+    counters.add(started("e", { parentRequestId: "d" }))
+    counters.add(ended("e", { ...failed, parentRequestId: "d" }))
+    counters.add(ended("d", { outcome: "error", code: "CONFLICT" }))
+    expect(counters.stats().errors).toEqual({ SOLD_OUT: 2, CONFLICT: 1 })
+  })
+
   test("count errors by code, without cancelled calls", () => {
     const { counters } = countersAt(0)
     count(counters, "1", { outcome: "error", code: "TIMEOUT" })

@@ -220,6 +220,42 @@ describe("the console", () => {
     const page = await ask(served, "/v1/calls", { accept: "text/html" })
     expect([page.status, page.headers["location"]]).toEqual([302, "./#/calls"])
     expect((await ask(served, "/v1/calls", { accept: "application/json" })).status).toBe(404)
+    const locations = [
+      ["/v1/o/task.create", "../#/o/task.create"],
+      ["/v1/calls/41f0", "../#/calls/41f0"],
+      ["/v1/docs", "./"],
+      ["/v1/favicon.ico", "./icon.svg"],
+    ] as const
+    for (const [path, location] of locations) {
+      const { status, headers } = await ask(served, path, { accept: "text/html" })
+      expect([path, status, headers["location"]]).toEqual([path, 302, location])
+    }
+  })
+
+  test("has a page with a link home where there is nothing, for browsers alone", async () => {
+    const served = await serving({ basePath: "/v1" })
+    const homes = [
+      ["/v1/nothing", "./"],
+      ["/v1/o/", "../"],
+      ["/v1/sources/a/b", "../../"],
+      ["/v1/%3Cscript%3E", "./"],
+    ] as const
+    for (const [path, home] of homes) {
+      const { status, headers, body } = await ask(served, path, { accept: "text/html" })
+      expect([path, status, headers["content-type"]]).toEqual([
+        path,
+        404,
+        "text/html; charset=utf-8",
+      ])
+      expect(String(body)).toContain(`<a href="${home}">`)
+      expect(String(body)).not.toContain("script")
+      const other = await ask(served, path, { accept: "application/json" })
+      expect([path, other.status, other.headers["content-type"]]).toEqual([
+        path,
+        404,
+        "application/problem+json",
+      ])
+    }
   })
 
   test("is served under the base path with its files", async () => {

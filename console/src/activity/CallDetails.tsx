@@ -10,18 +10,11 @@ import { SearchableJson } from "../result/SearchableJson.tsx"
 import { download } from "../result/download.ts"
 import { drafts } from "../try/drafts.ts"
 import { Dialog } from "../ui/Dialog.tsx"
-import {
-  Button,
-  CopyButton,
-  ErrorBox,
-  Icon,
-  Spinner,
-  clockText,
-  formatDuration,
-} from "../ui/index.ts"
+import { Button, CopyButton, ErrorBox, Spinner, clockText, formatDuration } from "../ui/index.ts"
 import { printJson } from "../ui/json-text.ts"
 import { Outcome } from "./CallLine.tsx"
 import { Waterfall } from "./Waterfall.tsx"
+import { causeOf } from "./call-forest.ts"
 import type { CallForest, LoggedCall } from "./call-forest.ts"
 import { factsOf, findRecord } from "./call-record.ts"
 import { durationAt } from "./call-log.ts"
@@ -47,6 +40,7 @@ export function CallDetails({
   readonly onClose: () => void
 }): ReactNode {
   const duration = durationAt(call, now, log)
+  const cause = causeOf(call, forest)
   const { operations } = useOperations()
   const isListed = operations.some(({ id }) => id === call.operationId)
   const { record, isRecording, error, again } = useRecord(call)
@@ -57,6 +51,14 @@ export function CallDetails({
         <span>{duration === undefined ? "–" : formatDuration(duration)}</span>
         {isListed && (
           <a href={linkTo({ view: "operation", id: call.operationId })}>Open the operation</a>
+        )}
+        {cause !== call && (
+          <span>
+            Failed in{" "}
+            <button type="button" className="issue-link" onClick={() => onSelect(cause)}>
+              {cause.operationId}
+            </button>
+          </span>
         )}
       </p>
       <Actions call={call} forest={forest} record={record} isListed={isListed} />
@@ -143,13 +145,12 @@ function Actions({
       {canRun && (
         <>
           <Button
-            title="Opens the operation with this input"
             onClick={() => {
               drafts.put(call.operationId, { input: input.value, removed: input.removed })
               navigate({ view: "operation", id: call.operationId })
             }}
           >
-            <Icon name="play" /> Run again
+            Open with this input
           </Button>
           <CopyCurl id={call.operationId} input={input.value} />
         </>

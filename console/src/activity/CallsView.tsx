@@ -1,7 +1,7 @@
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react"
 import type { ReactNode } from "react"
 import { Button, Empty, ErrorBox, Icon, formatCount } from "../ui/index.ts"
-import { useOperations } from "../app/context.tsx"
+import { navigate, useOperations, useRoute } from "../app/context.tsx"
 import { CallDetails } from "./CallDetails.tsx"
 import { CallTable } from "./CallTable.tsx"
 import { ConnectionNote } from "./ConnectionNote.tsx"
@@ -83,12 +83,22 @@ function CallTree({
     () => new Map(operations.map(({ id, source }) => [id, source])),
     [operations],
   )
+  const route = useRoute()
+  const asked = route.view === "operation" ? undefined : route.call
   const [chosen, setChosen] = useState<LoggedCall>()
-  // It stays shown when it is dropped from the log.
-  const shown = chosen && (log.calls.get(chosen.key) ?? chosen)
   const calls = useRef(log.calls)
   calls.current = log.calls
-  const show = useCallback((key: string) => setChosen(calls.current.get(key)), [])
+  const select = useCallback((call: LoggedCall | undefined) => {
+    setChosen(call)
+    navigate({ view: "calls", call: call?.requestId })
+  }, [])
+  const show = useCallback((key: string) => select(calls.current.get(key)), [select])
+  // Of several calls with the id, the one that was clicked. It stays shown when it is dropped from the log.
+  const current =
+    chosen?.requestId === asked
+      ? chosen
+      : [...log.calls.values()].findLast(({ requestId }) => requestId === asked)
+  const shown = asked === undefined ? undefined : current && (log.calls.get(current.key) ?? current)
   if (rows.length === 0 && shown === undefined) {
     return log.calls.size === 0 ? (
       <Empty title="No calls yet">They appear here as they happen.</Empty>
@@ -98,6 +108,11 @@ function CallTree({
   }
   return (
     <>
+      {asked !== undefined && shown === undefined && (
+        <p className="field-note">
+          The hub does not remember the call <code>{asked}</code>.
+        </p>
+      )}
       <CallTable rows={rows} log={log} now={now} sources={sources} onOpen={setOpen} onShow={show} />
       <p className="muted">
         {formatCount(log.calls.size, "call")}
@@ -110,8 +125,8 @@ function CallTree({
           log={log}
           now={now}
           source={sources.get(shown.operationId)}
-          onSelect={setChosen}
-          onClose={() => setChosen(undefined)}
+          onSelect={select}
+          onClose={() => select(undefined)}
         />
       )}
     </>

@@ -11,9 +11,9 @@ import { useRequested } from "./use-requested.ts"
 const EVERY_MS = 2000
 
 const LATENCIES = [
-  ["p50", "Half took no longer."],
-  ["p90", "Nine of ten took no longer."],
-  ["p99", "99 of 100 took no longer."],
+  ["p50", "In the last minute: half took no longer."],
+  ["p90", "In the last minute: nine of ten took no longer."],
+  ["p99", "In the last minute: 99 of 100 took no longer."],
 ] as const
 
 /** The load of the hub; clicking an error code filters the calls by it. */
@@ -41,12 +41,7 @@ export function Counters({ onCode }: { readonly onCode: (code: string) => void }
         <Figure name="Calls since start" value={stats.calls.toLocaleString("en")} />
         <Figure name="Running now" value={stats.running.toLocaleString("en")} />
         {LATENCIES.map(([part, title]) => (
-          <Figure
-            key={part}
-            name={`${part}, last minute`}
-            value={latencyText(stats, part)}
-            title={title}
-          />
+          <Figure key={part} name={part} value={latencyText(stats, part)} title={title} />
         ))}
       </dl>
       <Errors errors={stats.errors} onCode={onCode} />

@@ -12,6 +12,7 @@ import { SourceDetails } from "./SourceDetails.tsx"
 import type { SourceBreakers } from "./policy-text.ts"
 import { describeCalls, untilText } from "./source-list.ts"
 import { useNow } from "./use-now.ts"
+import { useMissing } from "./use-requested.ts"
 
 type Part = "operations" | "report" | "details"
 
@@ -74,6 +75,7 @@ export function SourceCard({
         )}
       </p>
       {reason !== undefined && <p className={`source-reason source-${state}`}>{reason}</p>}
+      <Missing status={status} />
       <Retry status={status} />
       {circuits !== undefined && breaker !== undefined && breaker.state !== "closed" && (
         <p>
@@ -109,6 +111,14 @@ export function SourceCard({
       )}
     </article>
   )
+}
+
+function Missing({ status }: { readonly status: SourceStatus }): ReactNode {
+  return useMissing(status).map(({ name, how }) => (
+    <p key={name} className="source-reason source-lost">
+      <code>{name}</code> is not set. {how}
+    </p>
+  ))
 }
 
 function Retry({ status }: { readonly status: SourceStatus }): ReactNode {

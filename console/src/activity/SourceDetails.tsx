@@ -13,7 +13,7 @@ import { useRequested } from "./use-requested.ts"
 const EVERY_MS = 5000
 const MAX_BREAKERS = 20
 
-/** What helps to repair a source: its last error, credentials, breakers, output and log, what a reload changed. */
+/** What helps to repair a source: its last error, breakers, output and log, what a reload changed. */
 export function SourceDetails({
   status,
   log,
@@ -34,21 +34,9 @@ export function SourceDetails({
   const { value: info, error, again } = useRequested(ask, { version, everyMs: EVERY_MS })
   if (error !== undefined) return <ErrorBox error={error} onRetry={again} />
   if (info === undefined) return <Spinner label="Loading the details" />
-  const { lastError, missing, stderr, changes } = info
+  const { lastError, stderr, changes } = info
   return (
     <div className="stack">
-      {missing.length > 0 && (
-        <section>
-          <h3>Missing credentials</h3>
-          <ul className="report-warnings">
-            {missing.map(({ kind, name: credential, how }) => (
-              <li key={`${kind} ${credential}`}>
-                <code>{credential}</code> is not set. {how}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
       <section>
         <h3>Last error</h3>
         {lastError === undefined ? (

@@ -85,6 +85,19 @@ function cutCircles(calls: readonly LoggedCall[], parents: Map<string, LoggedCal
   }
 }
 
+/** The innermost call that a failed call failed with: the last one below it with the same code; itself if none has. */
+export function causeOf(
+  call: LoggedCall,
+  { childrenOf }: Pick<CallForest, "childrenOf">,
+): LoggedCall {
+  let cause = call
+  for (;;) {
+    const below = childrenOf(cause).findLast(({ code }) => code !== undefined && code === call.code)
+    if (below === undefined) return cause
+    cause = below
+  }
+}
+
 /** Iterative, because calls may be nested deeper than the stack. */
 function allBelow(call: LoggedCall, childrenOf: CallForest["childrenOf"]): readonly LoggedCall[] {
   const calls = [call]

@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useState } from "react"
+import type { SourceInfo, SourceStatus } from "../api/model.ts"
 import { asError } from "../app/as-error.ts"
+import { useHub } from "../app/context.tsx"
 import { isRefusal } from "./refusal.ts"
 
 /** A requested value; the last one stays while it is requested again, or the request fails. */
@@ -59,4 +61,11 @@ export function useRequested<TValue>(
   }, [ask, everyMs, version, attempt])
   const again = useCallback(() => setAttempt((count) => count + 1), [])
   return { value, error, again }
+}
+
+/** The credentials that a source needs and does not have. */
+export function useMissing({ name, state, operations }: SourceStatus): SourceInfo["missing"] {
+  const hub = useHub()
+  const ask = useCallback((signal: AbortSignal) => hub.source(name, signal), [hub, name])
+  return useRequested(ask, { version: `${state} ${operations}` }).value?.missing ?? []
 }

@@ -4,6 +4,7 @@ import { encodeEnvelope } from "../../../src/core/envelope-codec.ts"
 import type { WireEnvelope } from "../../../src/core/envelope-codec.ts"
 import { isForwarded } from "../../../src/core/error-marks.ts"
 import { CallError, isCallError } from "../../../src/core/errors.ts"
+import { isPlainJson } from "../../../src/core/plain-json.ts"
 import { problemOf } from "../../../src/core/problem.ts"
 import { encodeFiles } from "../../../src/core/unread-file.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
@@ -17,7 +18,7 @@ import { steadyNow } from "../ui/steady-now.ts"
 import { ProblemError } from "./model.ts"
 import type { CallOptions, CallOutcome, Credential, HTTPProblem, LiveCall } from "./model.ts"
 import type { ResponseEnvelope, WatchOptions } from "./model.ts"
-import { brokeOff, localProblem, unexpectedAnswer, unreachable } from "./problems.ts"
+import { brokeOff, localProblem, toProblem, unexpectedAnswer, unreachable } from "./problems.ts"
 import type { Requests } from "./requests.ts"
 
 /** People need time to answer questions. */
@@ -133,8 +134,7 @@ export class Calls {
         return undefined
       }
       if (error.code === "PAYLOAD_TOO_LARGE" && spec.type === "query") return undefined
-      const isLost = !isForwarded(error) && error.code === "UNAVAILABLE"
-      const problem = isLost
+      const problem = isLost(error)
         ? { ...unreachable(true), operationId: id }
         : problemOf(error, spec, call.requestId)
       return failed(problem, headers, started)
@@ -173,17 +173,17 @@ export class Calls {
 class Exchange {
   readonly client: Client
   readonly #id: string
-  readonly #url: string
   readonly #streamType: string | undefined
   #response: Response | undefined
   #failure: ProblemError | undefined
   #hasMarks = false
+  /** Whether the last that the hub sent is the problem of a stream. */
+  #hasProblem = false
 
   constructor(requests: Requests, id: string, streamType?: string) {
     this.#id = id
-    this.#url = requests.baseUrl.replace(/\/+$/, "")
     this.#streamType = streamType
-    const transport = createHTTPTransport(this.#url, {
+    const transport = createHTTPTransport(requests.baseUrl.replace(/\/+$/, ""), {
       fetch: (url, init) => this.#send(requests, url as string, init),
       batch: false,
       resumeMs: 0,
@@ -192,6 +192,7 @@ class Exchange {
       parse: (json) => {
         const { value, hasMarks } = parseMarked(json)
         this.#hasMarks ||= hasMarks
+        this.#hasProblem = toProblem(value) !== undefined
         return value
       },
     })
@@ -216,13 +217,13 @@ class Exchange {
   #problemOf(error: unknown): HTTPProblem {
     if (this.#failure !== undefined) return this.#failure.problem
     if (!isCallError(error)) return unexpectedAnswer(`The answer to "${this.#id}"`).problem
-    const { code, message } = error
-    if (code === "UNAVAILABLE" && message.startsWith(`The connection was lost (${this.#url})`)) {
+    const { ok = true, status } = this.#response ?? {}
+    // The hub has reported nothing: the error is the client's own.
+    if (error.code === "UNAVAILABLE" && ok && !this.#hasProblem) {
       return this.#streamType === undefined
         ? unreachable(true)
         : brokeOff(`The stream of "${this.#id}"`)
     }
-    const { ok = true, status } = this.#response ?? {}
     return problemOf(error, undefined, error.requestId, ok ? undefined : status)
   }
 
@@ -252,6 +253,8 @@ class Exchange {
 }
 
 async function encoded(envelope: ResponseEnvelope): Promise<WireEnvelope> {
+  // Most results have neither bytes nor files; of a large one, looking is much faster than encoding.
+  if (isPlainJson(envelope.data)) return envelope
   return await encodeFiles(() => encodeEnvelope(envelope))
 }
 
@@ -262,6 +265,11 @@ function failed(
 ): CallOutcome {
   const durationMs = performance.now() - started
   return { ok: false, problem, status: problem.status, headers, durationMs }
+}
+
+/** Whether the connection was lost before there was a result. */
+function isLost(error: CallError): boolean {
+  return !isForwarded(error) && error.code === "UNAVAILABLE"
 }
 
 /** Whether a call was not made. */

@@ -8,15 +8,37 @@ export interface KnownIdentity {
   readonly name: string | undefined
 }
 
-/** The credentials that were entered in this page; one of them is in use. They are never stored. */
+const KEY = "operations.credential"
+
+/**
+ * The credentials that were entered in this page; one of them is in use.
+ *
+ * They are stored only where the user has chosen so: the one in use, for as long as the tab is open.
+ */
 export class Session {
+  readonly #shelf: (() => Storage) | undefined
+  #isKept = false
   #credential: Credential | undefined
   #identities: readonly KnownIdentity[] = []
   #isRequired = false
   readonly #listeners = new Listeners()
 
+  constructor(shelf?: () => Storage) {
+    this.#shelf = shelf
+    const kept = this.#read()
+    if (kept === undefined) return
+    this.#isKept = true
+    this.setCredential(kept)
+  }
+
   get credential(): Credential | undefined {
     return this.#credential
+  }
+
+  /** Keeps the credential in use over a reload of the tab, or no longer. */
+  keep(isKept: boolean): void {
+    this.#isKept = isKept
+    this.#write()
   }
 
   /** Whether the hub has asked for a credential. */
@@ -37,6 +59,7 @@ export class Session {
       credential === undefined ? others : [...others, { credential, name: existing?.name }]
     this.#credential = credential
     this.#isRequired = false
+    this.#write()
     this.#notify()
   }
 
@@ -60,6 +83,28 @@ export class Session {
   #notify(): void {
     this.#listeners.notify()
   }
+
+  #read(): Credential | undefined {
+    try {
+      const { kind, value } = JSON.parse(this.#shelf?.().getItem(KEY) ?? "{}") as Credential
+      return (kind === "key" || kind === "token") && typeof value === "string"
+        ? { kind, value }
+        : undefined
+    } catch {
+      // Blocked, or from another version.
+      return undefined
+    }
+  }
+
+  #write(): void {
+    try {
+      if (this.#isKept && this.#credential !== undefined) {
+        this.#shelf?.().setItem(KEY, JSON.stringify(this.#credential))
+      } else this.#shelf?.().removeItem(KEY)
+    } catch {
+      // It stays in memory.
+    }
+  }
 }
 
 function isSame({ credential }: KnownIdentity, other: Credential | undefined): boolean {
@@ -75,4 +120,4 @@ export function credentialHeaders(credential: Credential | undefined): Record<st
 }
 
 /** The session of this page. */
-export const session = new Session()
+export const session = new Session(() => sessionStorage)

@@ -9,6 +9,7 @@ import "../styles/frame.css"
 import { Frame } from "./Frame.tsx"
 import { StoreContext } from "./context.tsx"
 import { startPolling } from "./poll.ts"
+import { runs } from "./runs.ts"
 import { HubStore } from "./store.ts"
 import { startTheme } from "./theme.ts"
 
@@ -21,8 +22,11 @@ export function App(): ReactNode {
   useEffect(() => {
     store.reload()
     const stop = startPolling(store, session)
+    // A page that the browser keeps for going back would hold its streams open.
+    addEventListener("pagehide", runs.clear)
     return () => {
       stop()
+      removeEventListener("pagehide", runs.clear)
       store.close()
     }
   }, [store])

@@ -8,8 +8,14 @@ interface State {
   readonly error?: Error
 }
 
+interface Props {
+  readonly children: ReactNode
+  /** Shown in place of a part that fails; default: the page of a view that failed. */
+  readonly fallback?: ReactNode
+}
+
 /** Keeps a view that fails from taking the page with it. */
-export class Boundary extends Component<{ readonly children: ReactNode }, State> {
+export class Boundary extends Component<Props, State> {
   override state: State = {}
 
   static getDerivedStateFromError(thrown: unknown): State {
@@ -18,7 +24,9 @@ export class Boundary extends Component<{ readonly children: ReactNode }, State>
 
   override render(): ReactNode {
     const { error } = this.state
-    if (error === undefined) return this.props.children
+    const { children, fallback } = this.props
+    if (error === undefined) return children
+    if (fallback !== undefined) return fallback
     return (
       <div className="page stack">
         <h1>This view failed</h1>

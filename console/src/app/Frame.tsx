@@ -6,6 +6,7 @@ import { recent } from "../find/kept-ids.ts"
 import type { OpenProps } from "../ui/Dialog.tsx"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { Boundary } from "./Boundary.tsx"
+import { Dock } from "./Dock.tsx"
 import { Help } from "./Help.tsx"
 import { Identity } from "./Identity.tsx"
 import { SignIn, SignInPage } from "./SignIn.tsx"
@@ -109,6 +110,7 @@ export function Frame(): ReactNode {
           </Suspense>
         </Boundary>
       </main>
+      <Dock />
       <Palette {...propsOf("palette")} onHelp={openHelp} onSignIn={openSignIn} onList={showList} />
       <SignIn {...propsOf("sign-in")} />
       <Identity {...propsOf("identity")} onAdd={openSignIn} />

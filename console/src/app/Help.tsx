@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["↓", "↑"], "Move through the list"],
   [["←", "→"], "Close and open a folder"],
   [["Enter"], "Open the operation"],
-  [["Ctrl", "Enter"], "Run, from anywhere in the form"],
+  [["Ctrl", "Enter"], "Run, from anywhere in the page"],
   [["Esc"], "Clear the search, close a dialog"],
   [["?"], "Show these keys"],
 ]

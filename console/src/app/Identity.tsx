@@ -9,6 +9,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import type { OpenProps } from "../ui/Dialog.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { toast, useHubInfo } from "./context.tsx"
+import { runs } from "./runs.ts"
 import { useIdentities } from "./use-session.ts"
 import "./identity.css"
 
@@ -68,6 +69,7 @@ export function IdentityList(): ReactNode {
 
 /** Forgets the credential in use, and what was called and entered with it. */
 export function signOut(): void {
+  runs.clear()
   session.setCredential(undefined)
   history.clear()
   drafts.clear()

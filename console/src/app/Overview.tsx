@@ -1,11 +1,16 @@
-import { lazy, Suspense, useEffect, useState } from "react"
+import { lazy, Suspense, useEffect, useMemo, useState } from "react"
 import type { ReactNode } from "react"
+import { causeOf, toForest } from "../activity/call-forest.ts"
+import type { LoggedCall } from "../activity/call-forest.ts"
+import { EMPTY_LOG, addTraces } from "../activity/call-log.ts"
 import type { CallTrace, OperationSummary, SourceStatus } from "../api/model.ts"
 import { Badge, TypeBadge } from "../ui/Badge.tsx"
 import { Empty } from "../ui/Empty.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { SOURCE_ICONS } from "../ui/icon-paths.ts"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { formatCount } from "../ui/format.ts"
-import { plainText } from "../ui/plain-text.ts"
+import { plainText } from "../../../src/internal/plain-text.ts"
 import { SOURCE_TONES } from "../ui/tone.ts"
 import { linkTo, useHub, useHubInfo, useOperations, useSources } from "./context.tsx"
 
@@ -110,14 +115,15 @@ function Failures(): ReactNode {
     const { signal } = controller
     if (isAdmin) {
       hub.stats(signal).then(
-        ({ recent }) => setCalls(recent.filter(isFailure).slice(0, MAX_FAILURES)),
+        ({ recent }) => setCalls(recent),
         // The page is of use without it.
         () => undefined,
       )
     }
     return () => controller.abort()
   }, [hub, isAdmin])
-  if (calls.length === 0) return null
+  const failures = useMemo(() => failuresIn(calls), [calls])
+  if (failures.length === 0) return null
   return (
     <section className="card stack" aria-labelledby="overview-failures">
       <div className="page-head overview-head">
@@ -125,12 +131,13 @@ function Failures(): ReactNode {
         <a href={linkTo({ view: "calls" })}>All calls</a>
       </div>
       <ul className="overview-list">
-        {calls.map((call) => (
-          <li key={call.requestId}>
-            <a className="overview-name" href={linkTo({ view: "operation", id: call.operationId })}>
-              {call.operationId}
-            </a>
-            <Badge tone="bad">{call.phase === "end" ? call.code : undefined}</Badge>
+        {failures.map(({ call, cause }) => (
+          <li key={call.key}>
+            <span className="overview-name">
+              <a href={linkTo({ view: "calls", call: call.requestId })}>{call.operationId}</a>
+              {cause !== call && <span className="muted"> in {cause.operationId}</span>}
+            </span>
+            <Badge tone="bad">{call.code}</Badge>
             <time className="muted" dateTime={new Date(call.at).toISOString()}>
               {new Date(call.at).toLocaleTimeString()}
             </time>
@@ -141,8 +148,16 @@ function Failures(): ReactNode {
   )
 }
 
-function isFailure(call: CallTrace): boolean {
-  return call.phase === "end" && call.outcome === "error"
+/** The outermost calls that failed, the newest first, and in which call below them. */
+function failuresIn(
+  traces: readonly CallTrace[],
+): readonly { readonly call: LoggedCall; readonly cause: LoggedCall }[] {
+  const { calls } = addTraces(EMPTY_LOG, { traces })
+  const forest = toForest(calls.values())
+  return [...calls.values()]
+    .filter((call) => call.state === "error" && forest.parentOf(call)?.code !== call.code)
+    .slice(0, MAX_FAILURES)
+    .map((call) => ({ call, cause: causeOf(call, forest) }))
 }
 
 function SourceList({ sources }: { readonly sources: readonly SourceStatus[] }): ReactNode {
@@ -159,7 +174,8 @@ function SourceList({ sources }: { readonly sources: readonly SourceStatus[] }):
           .map(({ name, kind, state, operations, reason }) => (
             <li key={name}>
               <span className="overview-name">
-                <strong>{name}</strong> <span className="muted">{kind}</span>
+                <Icon name={SOURCE_ICONS[kind] ?? "sources"} /> <strong>{name}</strong>{" "}
+                <span className="muted">{kind}</span>
               </span>
               <span className="muted">{formatCount(operations, "operation")}</span>
               <Badge tone={SOURCE_TONES[state]} title={reason}>

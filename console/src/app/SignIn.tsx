@@ -49,6 +49,7 @@ function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }
   const [value, setValue] = useState("")
   const [issue, setIssue] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  const [isKept, setKept] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   const trying = useRef<AbortController>(undefined)
   useEffect(() => () => trying.current?.abort(), [])
@@ -67,6 +68,7 @@ function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }
     try {
       await probeCredential(hub.baseUrl, credential, controller.signal)
       session.setCredential(credential)
+      session.keep(isKept)
       toast("Signed in", "good")
       onClose?.()
     } catch (error) {
@@ -114,9 +116,14 @@ function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }
           {issue}
         </p>
       )}
-      <p className="muted">
-        It is kept in the memory of this page only, until you reload or close it.
-      </p>
+      <label className="muted">
+        <input
+          type="checkbox"
+          checked={isKept}
+          onChange={(event) => setKept(event.target.checked)}
+        />{" "}
+        Keep it when I reload this tab. Otherwise it is in the memory of this page only.
+      </label>
       <div className="row">
         <Button variant="primary" type="submit" busy={isBusy}>
           Sign in

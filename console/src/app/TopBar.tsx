@@ -62,6 +62,14 @@ export function TopBar({
             <kbd aria-hidden="true">Ctrl K</kbd>
           </Button>
           <nav className="top-nav" aria-label="Views">
+            <a
+              className="top-home"
+              href={linkTo({ view: "home" })}
+              aria-current={route.view === "home" ? "page" : undefined}
+            >
+              <Icon name="home" />
+              <span className="top-text">About this hub</span>
+            </a>
             {VIEWS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(
               ({ view, label, icon }) => (
                 <a

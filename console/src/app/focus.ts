@@ -1,6 +1,12 @@
 const TIMEOUT_MS = 5000
 
 let stopWaiting: (() => void) | undefined
+let isFieldWanted = false
+
+/** Makes the next view that is opened give the focus to the first field of its form, if it has one. */
+export function wantField(): void {
+  isFieldWanted = true
+}
 
 /**
  * Moves the focus to the heading of the view, so that screen readers announce it.
@@ -10,11 +16,19 @@ let stopWaiting: (() => void) | undefined
  */
 export function focusHeading(): void {
   stopWaiting?.()
+  const focusNow = isFieldWanted ? focusField : focusTitle
+  isFieldWanted = false
   const observer = new MutationObserver(() => {
-    if (isLost()) focusNow()
+    const { activeElement } = document
+    // Nothing has the focus, or only the heading of a view whose form is being loaded.
+    const isLost = activeElement === null || activeElement === document.body
+    if (isLost || activeElement.tagName === "H1") focusNow()
   })
   const timer = setTimeout(() => stop(), TIMEOUT_MS)
-  const stop = (): void => {
+  const since = performance.now()
+  const stop = (event?: Event): void => {
+    // The key that opened the view may still be on its way.
+    if (event !== undefined && event.timeStamp < since) return
     observer.disconnect()
     clearTimeout(timer)
     removeEventListener("keydown", stop)
@@ -29,12 +43,16 @@ export function focusHeading(): void {
   observer.observe(document.body, { childList: true, subtree: true })
 }
 
-/** Whether nothing has the focus. */
-function isLost(): boolean {
-  return document.activeElement === null || document.activeElement === document.body
+const FIELD = ".request-input .schema-form :is(input, select, textarea):not(:disabled)"
+
+function focusField(): boolean {
+  const field = document.querySelector<HTMLElement>(FIELD)
+  if (field === null || !isShown(field)) return focusTitle()
+  field.focus()
+  return true
 }
 
-function focusNow(): boolean {
+function focusTitle(): boolean {
   const main = document.querySelector("main")
   // Narrow screens show the list instead.
   const heading =
@@ -43,7 +61,7 @@ function focusNow(): boolean {
       : document.querySelector<HTMLElement>("[data-heading]")
   if (heading === null || !isShown(heading)) return false
   heading.tabIndex = -1
-  heading.focus({ preventScroll: true })
+  if (document.activeElement !== heading) heading.focus({ preventScroll: true })
   return true
 }
 

@@ -9,7 +9,12 @@ export type Route =
       /** The JSON of an input that a link brings. */
       readonly input?: string | undefined
     }
-  | { readonly view: "find" | (typeof VIEWS)[number]["view"] }
+  | {
+      /** `home` is the start page also where there is room for the list alone. */
+      readonly view: "find" | "home" | (typeof VIEWS)[number]["view"]
+      /** The request id of the call whose details are open, in Calls. */
+      readonly call?: string | undefined
+    }
 
 /** The views besides the start page and the operations. */
 export const VIEWS = [
@@ -18,9 +23,12 @@ export const VIEWS = [
   { view: "history", label: "History", icon: "history", isForAdmins: false },
 ] as const
 
-/** The address of a view: `#/o/task.create?tab=schema`, `#/o/task.create?input={"title":"Milk"}`. */
+/** The address of a view: `#/o/task.create?tab=schema`, `#/o/task.create?input={"title":"Milk"}`, `#/calls/41f0`. */
 export function linkTo(route: Route): string {
-  if (route.view !== "operation") return route.view === "find" ? "#/" : `#/${route.view}`
+  if (route.view !== "operation") {
+    const call = route.call === undefined ? "" : `/${encodeURIComponent(route.call)}`
+    return route.view === "find" ? "#/" : `#/${route.view}${call}`
+  }
   const { id, tab, input } = route
   const query = Object.entries({ tab, input }).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
@@ -33,7 +41,11 @@ export function parseRoute(hash: string): Route {
   const [, path = "", query = ""] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? []
   const [, view = "", ...rest] = path.split("/")
   const id = view === "o" ? decoded(rest.join("/")) : ""
-  if (id === "") return { view: VIEWS.find((one) => one.view === view)?.view ?? "find" }
+  if (id === "") {
+    const call = view === "calls" ? decoded(rest.join("/")) : ""
+    const found = VIEWS.find((one) => one.view === view)?.view ?? (view === "home" ? view : "find")
+    return { view: found, ...(call !== "" && { call }) }
+  }
   const parameters = new URLSearchParams(query)
   const [tab, input] = [parameters.get("tab") ?? "", parameters.get("input") ?? ""]
   return { view: "operation", id, ...(tab !== "" && { tab }), ...(input !== "" && { input }) }

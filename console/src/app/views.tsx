@@ -23,6 +23,7 @@ const HistoryView = lazy(async () => ({
 export function View({ route }: { readonly route: Route }): ReactNode {
   switch (route.view) {
     case "find":
+    case "home":
       return <Overview />
     case "operation":
       return <OperationView key={route.id} id={route.id} />

@@ -1,9 +1,12 @@
 import { memo } from "react"
 import type { ReactNode } from "react"
-import { linkTo } from "../app/context.tsx"
+import { linkTo, useSources } from "../app/context.tsx"
 import type { OperationSummary } from "../api/model.ts"
+import { Badge } from "../ui/Badge.tsx"
 import { Icon, TypeIcon } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
+import { SOURCE_ICONS } from "../ui/icon-paths.ts"
+import { SOURCE_TONES } from "../ui/tone.ts"
 import { cx } from "../ui/cx.ts"
 import { nameOf } from "./tree.ts"
 import type { Folder, FolderRow, Row } from "./tree.ts"
@@ -46,21 +49,7 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
     "aria-selected": isActive,
   } as const
   if (row.kind === "folder") {
-    const { folder, isOpen } = row
-    const icon = FOLDER_ICONS[folder.kind]
-    return (
-      <div
-        {...common}
-        aria-expanded={isOpen}
-        className={cx("find-group", `is-${folder.kind}`, isActive && "is-active")}
-        onClick={() => props.onToggle(row)}
-      >
-        <Icon name={isOpen ? "down" : "next"} className="find-arrow" />
-        {icon !== undefined && <Icon name={icon} className="find-kind" />}
-        <span className="find-group-name">{folder.label}</span>
-        <span className="find-count">{folder.count.toLocaleString("en")}</span>
-      </div>
-    )
+    return <FolderLine row={row} isActive={isActive} onToggle={props.onToggle} line={common} />
   }
   const { operation } = row
   return (
@@ -89,6 +78,38 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
     </a>
   )
 })
+
+/** The line of a folder; that of a source that is not ready says so. */
+function FolderLine({
+  row,
+  isActive,
+  onToggle,
+  line,
+}: Pick<RowProps, "isActive" | "onToggle"> & {
+  readonly row: FolderRow
+  readonly line: object
+}): ReactNode {
+  const { folder, isOpen } = row
+  const { kind, label, count } = folder
+  const sources = useSources() ?? []
+  const source = kind === "source" ? sources.find(({ name }) => name === label) : undefined
+  const icon = SOURCE_ICONS[source?.kind ?? ""] ?? FOLDER_ICONS[kind]
+  const isDown = source !== undefined && source.state !== "ready"
+  return (
+    <div
+      {...line}
+      aria-expanded={isOpen}
+      className={cx("find-group", `is-${kind}`, isActive && "is-active")}
+      onClick={() => onToggle(row)}
+    >
+      <Icon name={isOpen ? "down" : "next"} className="find-arrow" />
+      {icon !== undefined && <Icon name={icon} className="find-kind" />}
+      <span className="find-group-name">{label}</span>
+      {isDown && <Badge tone={SOURCE_TONES[source.state]}>{source.state}</Badge>}
+      <span className="find-count">{count.toLocaleString("en")}</span>
+    </div>
+  )
+}
 
 function Flags({ operation }: { readonly operation: OperationSummary }): ReactNode {
   const { deprecated, isProtected } = operation

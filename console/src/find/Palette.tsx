@@ -1,6 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
 import { navigate, useOperations } from "../app/context.tsx"
+import { wantField } from "../app/focus.ts"
 import type { OperationSummary } from "../api/model.ts"
 import { useModal } from "../ui/Dialog.tsx"
 import type { OpenProps } from "../ui/Dialog.tsx"
@@ -251,6 +252,9 @@ function operationItem(operation: OperationSummary, where: string): Item {
     label: nameOf(operation),
     detail: request ?? id,
     icon: <TypeIcon type={type} />,
-    run: () => navigate({ view: "operation", id }),
+    run: () => {
+      wantField()
+      navigate({ view: "operation", id })
+    },
   }
 }

@@ -1,6 +1,6 @@
 import type { OperationSummary } from "../api/model.ts"
 import { groupBy } from "../ui/group-by.ts"
-import { plainText } from "../ui/plain-text.ts"
+import { plainText } from "../../../src/internal/plain-text.ts"
 
 /** A part of the tree: the operations of a source, of a tag in it, or those that the user has marked. */
 export interface Folder {

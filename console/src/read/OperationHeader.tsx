@@ -1,7 +1,8 @@
 import { useState } from "react"
 import type { ReactNode } from "react"
-import type { OperationSpec } from "../api/model.ts"
-import { useOperations, useSources } from "../app/context.tsx"
+import { useMissing } from "../activity/use-requested.ts"
+import type { OperationSpec, SourceStatus } from "../api/model.ts"
+import { linkTo, useHubInfo, useOperations, useSources } from "../app/context.tsx"
 import { favourites, useKeptIds } from "../find/kept-ids.ts"
 import { titleOf } from "../find/tree.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -10,7 +11,7 @@ import { Markdown } from "./Markdown.tsx"
 import { OpenCircuit } from "./OperationPolicies.tsx"
 import { accessRules } from "./access.ts"
 import { hintsOf } from "./hints.ts"
-import { plainText } from "../ui/plain-text.ts"
+import { plainText } from "../../../src/internal/plain-text.ts"
 import { provenanceOf, requestOf, sourceFor } from "./provenance.ts"
 
 /** What an operation is, in two lines; the rest is opened on demand. */
@@ -30,6 +31,7 @@ export function OperationHeader({
   const sources = useSources() ?? []
   const name = operations.find((operation) => operation.id === id)?.source
   const source = sourceFor(id, name, sources)
+  const { isAdmin } = useHubInfo()
   const request = requestOf(spec)
   const facts = [request, source?.name ?? name, accessText(spec)].filter((one) => one !== undefined)
   return (
@@ -47,6 +49,7 @@ export function OperationHeader({
         </IconButton>
         <TypeBadge type={spec.type} />
         <OpenCircuit />
+        {source !== undefined && isAdmin && <MissingCredential source={source} />}
         {deprecated === true && <Badge tone="warn">deprecated</Badge>}
         {hintsOf(spec).map(({ text, tone, title: why }) => (
           <Badge key={text} tone={tone} title={why}>
@@ -82,9 +85,20 @@ export function OperationHeader({
   )
 }
 
+/** Credentials that the source of the operation needs and does not have. */
+function MissingCredential({ source }: { readonly source: SourceStatus }): ReactNode {
+  const [missing] = useMissing(source)
+  if (missing === undefined) return null
+  return (
+    <a href={linkTo({ view: "sources" })} title={missing.how}>
+      <Badge tone="warn">{missing.name} is not set</Badge>
+    </a>
+  )
+}
+
 function accessText(spec: OperationSpec): string {
   const [first, ...more] = accessRules(spec)
-  if (first === undefined) return "Open to all callers"
+  if (first === undefined) return "No scope needed"
   return `${first.text} ${first.names.join(", ")}${more.length > 0 ? " and more" : ""}`
 }
 

@@ -6,7 +6,7 @@ import { useHub, useHubInfo } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
 import { useDraft } from "../try/drafts.ts"
 import { CodeBlock, Select } from "../ui/index.ts"
-import { exampleInputs } from "./snippets/example-input.ts"
+import { exampleInputs } from "../../../src/schema/read/sample/example-input.ts"
 import { snippetsOf } from "./snippets/snippets.ts"
 
 /** Code snippets that call the operation with the input of the form, or with an example. */

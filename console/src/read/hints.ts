@@ -40,7 +40,7 @@ export function hintsOf({
   }
   if (openWorld === true) {
     hints.push({
-      text: "open world",
+      text: "external",
       tone: "neutral",
       title: "It interacts with systems outside its source",
     })

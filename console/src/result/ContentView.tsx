@@ -1,5 +1,6 @@
-import { useMemo } from "react"
+import { useEffect, useMemo, useState } from "react"
 import type { ReactNode } from "react"
+import { fromBase64 } from "../../../src/internal/base64.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatBytes } from "../ui/format.ts"
 import { parseJson } from "../ui/json-text.ts"
@@ -24,12 +25,13 @@ export function ContentView({ content }: { readonly content: readonly unknown[] 
   )
 }
 
-function Block({
+/** One block; `number` is its place among those of a result. */
+export function Block({
   block,
-  number,
+  number = 1,
 }: {
   readonly block: DisplayBlock
-  readonly number: number
+  readonly number?: number | undefined
 }): ReactNode {
   switch (block.kind) {
     case "text":
@@ -49,6 +51,16 @@ function Block({
           <figcaption className="field-note">{block.type}</figcaption>
         </figure>
       )
+    case "video":
+      return (
+        // oxlint-disable-next-line jsx-a11y/media-has-caption -- a tool sends no captions
+        <video className="content-image" controls src={block.url} aria-label={block.type} />
+      )
+    case "pdf":
+      return <Pdf url={block.url} />
+    case "page":
+      // Without any permission: nothing in it can run, load, navigate or reach this page.
+      return <iframe className="content-page" title="Page" sandbox="" srcDoc={block.html} />
     case "link":
       return (
         <p>
@@ -77,6 +89,25 @@ function Block({
     case "unknown":
       return <JsonTree value={block.value} label={`Result ${number}`} />
   }
+}
+
+/** A link: the browser shows PDF in a tab of its own. */
+function Pdf({ url }: { readonly url: string }): ReactNode {
+  const [opened, setOpened] = useState<string>()
+  useEffect(() => {
+    const bytes = fromBase64(url.slice(url.indexOf(",") + 1))
+    if (bytes === undefined) return undefined
+    const address = URL.createObjectURL(new Blob([bytes], { type: "application/pdf" }))
+    setOpened(address)
+    return () => URL.revokeObjectURL(address)
+  }, [url])
+  return (
+    <p>
+      <a href={opened} target="_blank" rel="noopener noreferrer">
+        Open the PDF in a new tab
+      </a>
+    </p>
+  )
 }
 
 function TextBlock({

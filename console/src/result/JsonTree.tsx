@@ -25,7 +25,7 @@ export function JsonTree({
 }): ReactNode {
   return (
     <ul className="json-tree" aria-label={label}>
-      <Node name={undefined} value={value} depth={0} search={search} />
+      <Node name={undefined} value={value} depth={0} siblings={1} search={search} />
     </ul>
   )
 }
@@ -34,11 +34,14 @@ interface NodeProps<TValue> {
   readonly name: string | undefined
   readonly value: TValue
   readonly depth: number
+  /** How many entries the value around it has. */
+  readonly siblings: number
   readonly search: JsonSearch | undefined
 }
 
-function Node({ name, value, depth, search }: NodeProps<unknown>): ReactNode {
-  if (isObject(value)) return <Branch name={name} value={value} depth={depth} search={search} />
+function Node(props: NodeProps<unknown>): ReactNode {
+  const { name, value, search } = props
+  if (isObject(value)) return <Branch {...props} value={value} />
   return (
     <li className={cx("json-leaf", search !== undefined && "json-match")}>
       <Name name={name} />
@@ -47,11 +50,11 @@ function Node({ name, value, depth, search }: NodeProps<unknown>): ReactNode {
   )
 }
 
-function Branch({ name, value, depth, search }: NodeProps<object>): ReactNode {
+function Branch({ name, value, depth, siblings, search }: NodeProps<object>): ReactNode {
   // Of what matches only by its name, everything is shown, closed.
   const within = search?.holds(value) === true ? search : undefined
   const [isOpen, setOpen] = useState(() =>
-    search === undefined ? isOpenAtFirst(value, depth) : within !== undefined,
+    search === undefined ? isOpenAtFirst(value, depth, siblings) : within !== undefined,
   )
   const [limit, setLimit] = useState(STEP)
   const shown = useMemo(
@@ -90,6 +93,7 @@ function Branch({ name, value, depth, search }: NodeProps<object>): ReactNode {
               name={entry.key}
               value={entry.value}
               depth={depth + 1}
+              siblings={count}
               search={within}
             />
           ))}

@@ -1,7 +1,9 @@
 import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
+import { Trace } from "../activity/Trace.tsx"
 import type { CallOutcome, ResponseEnvelope } from "../api/model.ts"
 import { endingOf, resultOf } from "../api/outcome.ts"
+import { useHubInfo } from "../app/context.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
@@ -11,13 +13,15 @@ import { Tabs } from "../ui/Tabs.tsx"
 import type { Tab } from "../ui/Tabs.tsx"
 import { formatDuration } from "../ui/format.ts"
 import { printJson } from "../ui/json-text.ts"
-import { ContentView } from "./ContentView.tsx"
+import { Block, ContentView } from "./ContentView.tsx"
 import { ProblemView } from "./ProblemView.tsx"
 import { SearchableJson } from "./SearchableJson.tsx"
 import { TableView } from "./TableView.tsx"
 import { TextView } from "./TextView.tsx"
+import { resultBlock } from "./blocks.ts"
 import { download, downloadOf } from "./download.ts"
-import { tableOf } from "./table.ts"
+import { tableOf } from "../../../src/internal/table-of.ts"
+import { csvTable } from "./table.ts"
 import "./result.css"
 
 /** The outcome of a call, in several views. */
@@ -36,12 +40,17 @@ export function ResultView({
   readonly onIssue?: ((pointer: string) => void) | undefined
 }): ReactNode {
   const [wanted, setWanted] = useState<string>()
+  const { isAdmin } = useHubInfo()
+  const requestId = outcome.headers["request-id"] ?? (outcome.ok ? "" : outcome.problem.requestId)
   const tabs = useMemo(
     () => [
       ...tabsOf(outcome, isQuery, onIssue),
+      ...(isAdmin && requestId
+        ? [{ id: "trace", label: "Trace", panel: <Trace requestId={requestId} /> }]
+        : []),
       ...(previous === undefined ? [] : [comparison(previous, outcome)]),
     ],
-    [outcome, previous, isQuery, onIssue],
+    [outcome, previous, isQuery, onIssue, isAdmin, requestId],
   )
   const value = tabs.some(({ id }) => id === wanted) ? wanted : tabs[0]?.id
   const text = (): string => printJson(resultOf(outcome), 2) ?? ""
@@ -85,6 +94,13 @@ function tabsOf(
     if (meta.source === "mcp" && Array.isArray(meta.content) && meta.content.length > 0) {
       tabs.push({ id: "content", label: "Content", panel: <ContentView content={meta.content} /> })
     }
+    const block = resultBlock(outcome.envelope)
+    const csv = block?.kind === "csv" ? csvTable(block.text) : undefined
+    if (csv !== undefined)
+      tabs.push({ id: "table", label: "Table", panel: <TableView model={csv} /> })
+    if (block !== undefined && block.kind !== "csv") {
+      tabs.push({ id: "media", label: MEDIA[block.kind], panel: <Block block={block} /> })
+    }
     if (typeof data === "string") {
       tabs.push({ id: "text", label: "Text", panel: <TextView text={data} /> })
     }
@@ -104,6 +120,14 @@ function tabsOf(
   }
   tabs.push({ id: "raw", label: "Raw", panel: <Raw outcome={outcome} /> })
   return tabs
+}
+
+const MEDIA: Readonly<Partial<Record<string, string>>> = {
+  image: "Image",
+  audio: "Audio",
+  video: "Video",
+  pdf: "PDF",
+  page: "Page",
 }
 
 /** The differences from the previous result. */

@@ -1,9 +1,16 @@
+import { fromBase64 } from "../../../src/internal/base64.ts"
 import { isRecord } from "../../../src/internal/guards.ts"
+import type { ResponseEnvelope } from "../api/model.ts"
 
 /** A block of an MCP result for display. A malformed block is displayed as JSON. */
 export type DisplayBlock =
   | { readonly kind: "text"; readonly text: string; readonly isJson: boolean }
-  | { readonly kind: "image" | "audio"; readonly url: string; readonly type: string }
+  | {
+      readonly kind: "image" | "audio" | "video" | "pdf"
+      readonly url: string
+      readonly type: string
+    }
+  | { readonly kind: "page"; readonly html: string }
   | {
       readonly kind: "link"
       readonly uri: string
@@ -44,6 +51,7 @@ const AUDIO: ReadonlySet<string> = new Set([
   "audio/aac",
   "audio/mp4",
 ])
+const VIDEO: ReadonlySet<string> = new Set(["video/mp4", "video/webm", "video/ogg"])
 
 /** How a block of an MCP result is displayed. */
 export function toDisplayBlock(block: unknown): DisplayBlock {
@@ -57,8 +65,10 @@ function knownBlock(fields: Readonly<Record<string, unknown>>): DisplayBlock | u
       if (typeof text !== "string") return undefined
       return { kind: "text", text, isJson: isJsonText(text) }
     case "image":
-    case "audio":
-      return mediaOf(data, mimeType)
+    case "audio": {
+      const media = mediaOf(data, mimeType)
+      return media?.kind === "image" || media?.kind === "audio" ? media : undefined
+    }
     case "resource_link":
       return linkOf(fields)
     case "resource":
@@ -71,12 +81,51 @@ function knownBlock(fields: Readonly<Record<string, unknown>>): DisplayBlock | u
 /** The address of bytes in the page; `undefined` for types that are not displayed and for invalid base64. */
 function mediaOf(data: unknown, mimeType: unknown): DisplayBlock | undefined {
   if (typeof data !== "string" || typeof mimeType !== "string") return undefined
-  const type = (mimeType.split(";", 1)[0] ?? "").trim().toLowerCase()
-  const kind = IMAGES.has(type) ? "image" : AUDIO.has(type) ? "audio" : undefined
+  const type = essenceOf(mimeType)
+  const kind = kindOf(type)
   if (kind === undefined || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(data.replaceAll(/\s/g, "")))
     return undefined
   const plain = data.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/")
   return { kind, url: `data:${type};base64,${plain}`, type }
+}
+
+function kindOf(type: string): "image" | "audio" | "video" | "pdf" | undefined {
+  if (IMAGES.has(type)) return "image"
+  if (AUDIO.has(type)) return "audio"
+  return VIDEO.has(type) ? "video" : type === "application/pdf" ? "pdf" : undefined
+}
+
+/** A media type without its parameters: `text/csv` of `text/csv; charset=utf-8`. */
+function essenceOf(mimeType: string): string {
+  return (mimeType.split(";", 1)[0] ?? "").trim().toLowerCase()
+}
+
+/** What a result is that has a media type: a file, or the body of a response; `undefined` for JSON and plain text. */
+export function resultBlock(
+  envelope: ResponseEnvelope & { readonly binary?: Readonly<Record<string, unknown>> },
+): DisplayBlock | { readonly kind: "csv"; readonly text: string } | undefined {
+  const { data, meta, binary } = envelope
+  const file = binary?.[""]
+  const type = isRecord(file) ? file["type"] : meta.source === "http" && meta.contentType
+  if (typeof data !== "string" || typeof type !== "string") return undefined
+  if (file !== undefined && kindOf(essenceOf(type)) !== undefined) return mediaOf(data, type)
+  const text = file === undefined ? data : textOf(data)
+  if (text === undefined) return undefined
+  switch (essenceOf(type)) {
+    case "image/svg+xml":
+      return { kind: "image", url: `data:image/svg+xml,${encodeURIComponent(text)}`, type }
+    case "text/html":
+      return { kind: "page", html: text }
+    case "text/csv":
+      return { kind: "csv", text }
+    default:
+      return undefined
+  }
+}
+
+function textOf(base64: string): string | undefined {
+  const bytes = fromBase64(base64)
+  return bytes && new TextDecoder().decode(bytes)
 }
 
 function linkOf(fields: Readonly<Record<string, unknown>>): DisplayBlock | undefined {
@@ -104,8 +153,9 @@ function resourceOf(resource: Readonly<Record<string, unknown>>): DisplayBlock |
 }
 
 /** Only addresses of the web: `javascript:` and the like stay text. */
-function safeHref(uri: string): string | undefined {
+export function safeHref(uri: string): string | undefined {
   try {
+    if (!/^https?:/i.test(uri)) return undefined
     const { protocol, href } = new URL(uri)
     return protocol === "https:" || protocol === "http:" ? href : undefined
   } catch {

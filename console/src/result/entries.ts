@@ -31,7 +31,9 @@ export function previewOf(value: object): string {
   return `{ ${keys.join(", ")}${count > keys.length ? ", …" : ""} }`
 }
 
-/** Whether a tree opens a value by itself: near the root, and small. */
-export function isOpenAtFirst(value: object, depth: number): boolean {
-  return depth === 0 || (depth < 3 && countOf(value) <= 20)
+/** Whether a tree opens a value by itself: near the root, small, and one of few. */
+export function isOpenAtFirst(value: object, depth: number, siblings: number): boolean {
+  return depth === 0 || (depth < 3 && countOf(value) <= MAX_OPEN && siblings <= MAX_OPEN)
 }
+
+const MAX_OPEN = 20

@@ -6,6 +6,7 @@ import { SearchableJson } from "../result/SearchableJson.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { formatCount } from "../ui/format.ts"
 import { drafts } from "./drafts.ts"
 import { DiffView } from "./history/DiffView.tsx"
 import { EntryFacts } from "./history/EntryFacts.tsx"
@@ -19,6 +20,9 @@ export function HistoryView(): ReactNode {
   const [filter, setFilter] = useState("")
   const [isKept, setIsKept] = useState(isHistoryKept)
   const [chosen, setChosen] = useState<readonly string[]>([])
+  const deleteAll = (): void => {
+    if (confirm(`Delete ${formatCount(entries.length, "call")}?`)) history.clear()
+  }
   const words = filter.toLowerCase()
   const shown = entries.filter(({ operationId, code }) =>
     `${operationId} ${code ?? ""}`.toLowerCase().includes(words),
@@ -51,8 +55,8 @@ export function HistoryView(): ReactNode {
         <Empty title="No calls yet">Your calls are listed here.</Empty>
       ) : (
         <>
-          <div className="history-bar">
-            <label className="history-filter">
+          <div className="row history-bar">
+            <label className="row">
               <span>Filter</span>
               <input
                 className="input"
@@ -62,7 +66,7 @@ export function HistoryView(): ReactNode {
                 onChange={(event) => setFilter(event.target.value)}
               />
             </label>
-            <Button variant="danger" onClick={() => history.clear()}>
+            <Button variant="danger" onClick={deleteAll}>
               Delete all
             </Button>
           </div>
@@ -74,6 +78,9 @@ export function HistoryView(): ReactNode {
                 {after.operationId !== before.operationId && `${after.operationId}, `}
                 {timeOf(after)}
               </h2>
+              <h3>Input</h3>
+              <DiffView before={before.input} after={after.input} />
+              <h3>Result</h3>
               <DiffView before={before.result} after={after.result} />
             </section>
           )}
@@ -122,7 +129,7 @@ function Row({
         {entry.operationId}
       </a>
       <EntryFacts entry={entry} />
-      <span className="entry-buttons">
+      <span className="row">
         <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Show
         </Button>

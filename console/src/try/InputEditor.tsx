@@ -1,6 +1,5 @@
 // The editor of an input: as a form, as JSON, and what a link has filled in.
 import {
-  Component,
   lazy,
   Suspense,
   useCallback,
@@ -14,8 +13,9 @@ import {
 import type { ReactNode, Ref } from "react"
 import { flushSync } from "react-dom"
 import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
-import { exampleInputs } from "../read/snippets/example-input.ts"
-import { fullSampleOf } from "../read/snippets/sample.ts"
+import { exampleInputs } from "../../../src/schema/read/sample/example-input.ts"
+import { fullSampleOf } from "../../../src/schema/read/sample/sample.ts"
+import { Boundary } from "../app/Boundary.tsx"
 import { Button } from "../ui/Button.tsx"
 import { printJson } from "../ui/json-text.ts"
 import { Output } from "../ui/Output.tsx"
@@ -30,7 +30,7 @@ import { startOf } from "./schema/initial.ts"
 import { fieldOf } from "./schema/field.ts"
 import type { Field } from "./schema/field.ts"
 import { isSchema } from "../../../src/schema/json.ts"
-import { sameJson } from "./schema/json.ts"
+import { sameData } from "../../../src/internal/same-data.ts"
 import type { JsonRecord, Path } from "./schema/json.ts"
 import { toPointer } from "./schema/pointer.ts"
 import { unseenIn } from "./schema/match.ts"
@@ -131,6 +131,15 @@ export function InputEditor({
     const [example] = examples.length === 0 ? [] : exampleInputs({ examples, inputSchema: schema })
     change(structuredClone(example ?? fullSampleOf({ schema, scope: scopeOf(schema) })))
   }
+  // A schema that breaks the form must not break the page.
+  const fallback = (
+    <div className="input-problem" role="alert">
+      This schema cannot be shown as a form.{" "}
+      <Button size="small" onClick={() => setView("json")}>
+        Enter the input as JSON
+      </Button>
+    </div>
+  )
   return (
     <section className="input-editor stack" aria-label={answerTo ?? "Input"}>
       {answerTo === undefined && (
@@ -172,7 +181,7 @@ export function InputEditor({
       <div className={cx("panes", view === "both" && "panes-both")}>
         {view !== "json" && (
           <div className="pane" ref={pane}>
-            <FormGuard key={prefix} onJson={() => setView("json")}>
+            <Boundary key={prefix} fallback={fallback}>
               <Suspense fallback={<Spinner label="Loading the form…" />}>
                 <SchemaForm
                   field={field}
@@ -182,9 +191,9 @@ export function InputEditor({
                   onChange={change}
                 />
               </Suspense>
-            </FormGuard>
+            </Boundary>
             {answerTo === undefined && isEmptyForm(field) && (
-              <p className="muted">This operation takes no input.</p>
+              <p className="muted no-input">This operation takes no input.</p>
             )}
           </div>
         )}
@@ -244,7 +253,7 @@ function useText(
 } {
   const [typed, setTyped] = useState(() => ({ text: written(value), value, version: 0 }))
   const read = useMemo(() => readJson(typed.text), [typed.text])
-  const isOwn = sameJson(typed.value, value)
+  const isOwn = sameData(typed.value, value)
   if (!isOwn) setTyped({ text: written(value), value, version: typed.version + 1 })
   const type = useCallback(
     (text: string) => {
@@ -268,28 +277,4 @@ function useText(
 
 function written(value: unknown): string {
   return printJson(value, 2) ?? ""
-}
-
-/** A schema that breaks the form must not break the page. */
-class FormGuard extends Component<
-  { readonly children: ReactNode; readonly onJson: () => void },
-  { readonly failed: boolean }
-> {
-  override state = { failed: false }
-
-  static getDerivedStateFromError(): { readonly failed: boolean } {
-    return { failed: true }
-  }
-
-  override render(): ReactNode {
-    if (!this.state.failed) return this.props.children
-    return (
-      <div className="input-problem" role="alert">
-        This schema cannot be shown as a form.{" "}
-        <Button size="small" onClick={this.props.onJson}>
-          Enter the input as JSON
-        </Button>
-      </div>
-    )
-  }
 }

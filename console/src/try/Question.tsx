@@ -69,7 +69,7 @@ export function Question({
         answerTo="Answer"
         handle={editor}
       />
-      <div className="question-buttons">
+      <div className="row">
         <Button variant="primary" onClick={answer}>
           {form.yes}
         </Button>

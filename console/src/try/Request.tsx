@@ -1,9 +1,11 @@
-import type { KeyboardEvent, ReactNode } from "react"
+import { useEffect, useEffectEvent, useRef } from "react"
+import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
 import { toast, useHub } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
 import { curlSnippet } from "../read/snippets/snippets.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
+import { Splitter } from "./Splitter.tsx"
 import { withoutSecrets } from "./history/mask.ts"
 import { linkWithInput } from "./use-input.ts"
 import "./try.css"
@@ -18,22 +20,30 @@ export function Request({
   readonly bar: ReactNode
   readonly request: ReactNode
   readonly response: ReactNode
-  /** Runs it, by keyboard from anywhere inside. */
+  /** Runs it, by keyboard from anywhere in the page while it can be seen. */
   readonly onRun: () => void
 }): ReactNode {
-  const press = (event: KeyboardEvent): void => {
-    if (!isRunKey(event)) return
+  const root = useRef<HTMLDivElement>(null)
+  const press = useEffectEvent((event: KeyboardEvent): void => {
+    const isSeen = root.current?.getClientRects().length !== 0
+    if (!isRunKey(event) || event.defaultPrevented || !isSeen) return
+    if (document.querySelector("dialog[open]") !== null) return
     event.preventDefault()
     onRun()
-  }
+  })
+  useEffect(() => {
+    const listener = (event: KeyboardEvent): void => press(event)
+    addEventListener("keydown", listener)
+    return () => removeEventListener("keydown", listener)
+  }, [])
   return (
-    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- keys of all that is inside
-    <div className="try stack-l" onKeyDown={press}>
+    <div className="try stack-l" ref={root}>
       <div className="action-bar" role="group" aria-label="Actions">
         {bar}
       </div>
       <div className="request">
         <div className="request-input stack-l">{request}</div>
+        <Splitter />
         <div className="request-response stack-l">{response}</div>
       </div>
     </div>
@@ -41,7 +51,11 @@ export function Request({
 }
 
 /** Whether Ctrl or ⌘ and Enter were pressed. */
-export function isRunKey({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
+export function isRunKey({
+  key,
+  ctrlKey,
+  metaKey,
+}: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">): boolean {
   return key === "Enter" && (ctrlKey || metaKey)
 }
 

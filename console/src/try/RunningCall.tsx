@@ -1,28 +1,26 @@
-import { useState } from "react"
 import type { ReactNode } from "react"
 import type { CallTrace, ProgressUpdate } from "../api/model.ts"
+import type { CallState } from "../app/runs.ts"
 import { useNow } from "../activity/use-now.ts"
 import { formatDuration } from "../ui/format.ts"
 import { Spinner } from "../ui/Spinner.tsx"
-import { steadyNow } from "../ui/steady-now.ts"
 import { Question } from "./Question.tsx"
-import type { CallState } from "./use-call.ts"
 
 /** A call that runs: for how long, how far it is, and what it asks. */
 export function RunningCall({
   progress,
   questions,
   calls,
-}: Pick<CallState, "progress" | "questions" | "calls">): ReactNode {
-  const [started] = useState(steadyNow)
+  startedAt,
+}: Pick<CallState, "progress" | "questions" | "calls" | "startedAt">): ReactNode {
   const now = useNow(true, 200)
   return (
     <div className="stack">
-      <div className="running-line">
+      <div className="row">
         <Spinner label={questions.length === 0 ? "Running…" : "Waiting for your answer…"} />
         {/* Not read aloud: it changes all the time. */}
         <span className="muted" aria-hidden="true">
-          {formatDuration(Math.floor((now - started) / 100) * 100)}
+          {formatDuration(Math.max(0, Math.floor((now - startedAt) / 100) * 100))}
         </span>
       </div>
       {progress !== undefined && <Progress {...progress} />}
@@ -52,7 +50,7 @@ function endOf({ code, outcome, durationMs }: Extract<CallTrace, { phase: "end" 
 function Progress({ progress, total, message }: ProgressUpdate): ReactNode {
   const isKnown = total !== undefined && total > 0
   return (
-    <div className="running-progress">
+    <div className="row running-progress">
       <progress aria-label="Progress" {...(isKnown && { value: progress, max: total })} />
       <span className="muted">{isKnown ? `${progress} of ${total}` : progress}</span>
       {message !== undefined && <span role="status">{message}</span>}

@@ -106,10 +106,12 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
               The changes of <strong>{spec.title ?? id}</strong> cannot be undone.
             </p>
             <div className="row">
-              <Button variant="danger" data-autofocus onClick={confirm}>
+              <Button variant="danger" onClick={confirm}>
                 Run it
               </Button>
-              <Button onClick={dismiss}>Do not run</Button>
+              <Button data-autofocus onClick={dismiss}>
+                Do not run
+              </Button>
             </div>
           </Dialog>
         </>
@@ -139,7 +141,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
             {isRunning && <RunningCall {...call} />}
             {!isRunning && outcome === undefined && (
               <Empty title="No result yet">
-                Press Run, or <kbd>Ctrl</kbd> <kbd>Enter</kbd> in the form.
+                Press Run, or <kbd>Ctrl</kbd> <kbd>Enter</kbd>.
               </Empty>
             )}
             {!isRunning && outcome !== undefined && (
@@ -188,7 +190,7 @@ function Deadline({
 }): ReactNode {
   const id = useId()
   return (
-    <span className="deadline">
+    <span className="row deadline">
       <label htmlFor={id}>Deadline</label>
       <input
         id={id}

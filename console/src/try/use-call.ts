@@ -1,18 +1,11 @@
-import { useCallback, useEffect, useRef, useState } from "react"
+import { useCallback } from "react"
 import { idOf } from "../api/model.ts"
-import type {
-  CallOutcome,
-  CallTrace,
-  HubEvent,
-  InputRequest,
-  InputResponse,
-  LiveCall,
-  OperationSpec,
-  ProgressUpdate,
-  SourceLogLine,
-} from "../api/model.ts"
+import type { HubClient, HubEvent, InputResponse, LiveCall, OperationSpec } from "../api/model.ts"
 import { useHub, useHubInfo } from "../app/context.tsx"
+import { isOver, runs, useRun } from "../app/runs.ts"
+import type { CallState } from "../app/runs.ts"
 import { withLines } from "../ui/log-lines.ts"
+import { steadyNow } from "../ui/steady-now.ts"
 import { toEntry } from "./history/store.ts"
 import { history } from "./history/use-history.ts"
 import { watchCall } from "./watch-call.ts"
@@ -21,91 +14,78 @@ import type { CallWatch } from "./watch-call.ts"
 /** Most calls are over before. */
 const DELAY_MS = 400
 
-/** A question that an operation asks while it runs. */
-export interface OpenQuestion {
-  readonly number: number
-  readonly request: InputRequest
-  readonly answer: (response: InputResponse) => void
-}
-
-/** A call that is made from a panel. */
-export interface CallState {
-  readonly isRunning: boolean
-  readonly outcome: CallOutcome | undefined
-  /** The outcome before this one. */
-  readonly previous: CallOutcome | undefined
-  /** What the operation has reported last. */
-  readonly progress?: ProgressUpdate | undefined
-  readonly questions: readonly OpenQuestion[]
-  /** The calls that it has made, by their ids. */
-  readonly calls: ReadonlyMap<string, CallTrace>
-  /** What MCP servers have logged during the call. */
-  readonly log: readonly SourceLogLine[]
-  /** It was called without a WebSocket, so that it could neither report nor ask. */
-  readonly isPlain?: boolean | undefined
-}
-
-/** Calls an operation, one call at a time; a call that is still running when the panel goes is cancelled. */
+/** Calls an operation, one call at a time. A call goes on while other views are open. */
 export function useCall(spec: OperationSpec): CallState & {
   readonly run: (input: unknown, timeoutMs: number | undefined) => void
   readonly cancel: () => void
 } {
   const hub = useHub()
   const { isAdmin } = useHubInfo()
-  const [state, setState] = useState<CallState>(NOTHING)
-  const running = useRef<AbortController>(undefined)
-  const watched = useRef<CallWatch>(undefined)
-  useEffect(
-    () => () => {
-      running.current?.abort()
-      watched.current?.stop()
-    },
-    [],
-  )
+  const last = useRun(idOf(spec))
   const run = useCallback(
-    (input: unknown, timeoutMs: number | undefined) => {
-      if (running.current !== undefined) return
-      const controller = new AbortController()
-      running.current = controller
-      setState(({ outcome }) => ({ ...NOTHING, isRunning: true, previous: outcome }))
-      const id = idOf(spec)
-      const { signal } = controller
-      // Operations of HTTP APIs neither report progress nor ask.
-      const isLive = spec._meta?.["openapi"] === undefined
-      const isLogged = spec._meta?.["mcp"] !== undefined
-      watched.current?.stop()
-      const watch =
-        isAdmin && isLive
-          ? watchCall(hub, isLogged ? 0 : DELAY_MS, (events) => {
-              setState((before) => withEvents(before, events))
-            })
-          : undefined
-      watched.current = watch
-      const live = isLive ? liveCall(spec, setState, watch) : undefined
-      const call = async (): Promise<void> => {
-        // What is logged before somebody reads it is lost.
-        if (isLogged) await watch?.opened
-        const outcome = await hub.call(id, input, { signal, timeoutMs, live })
-        running.current = undefined
-        watch?.ended()
-        setState(({ previous, isPlain, log }) => ({ ...NOTHING, outcome, previous, isPlain, log }))
-        history.add(toEntry(id, spec.inputSchema, input, outcome, Date.now()))
-      }
-      void call()
-    },
+    (input: unknown, timeoutMs: number | undefined) =>
+      startCall({ hub, spec, isAdmin }, input, timeoutMs),
     [hub, isAdmin, spec],
   )
-  const cancel = useCallback(() => running.current?.abort(), [])
-  return { ...state, run, cancel }
+  const cancel = useCallback(() => last?.stop(), [last])
+  return { ...(last?.kind === "call" ? last.state : NOTHING), run, cancel }
 }
 
 const NOTHING: CallState = {
   isRunning: false,
+  startedAt: 0,
+  endedAt: undefined,
   outcome: undefined,
   previous: undefined,
   questions: [],
   calls: new Map(),
   log: [],
+}
+
+function startCall(
+  { hub, spec, isAdmin }: { hub: HubClient; spec: OperationSpec; isAdmin: boolean },
+  input: unknown,
+  timeoutMs: number | undefined,
+): void {
+  const operationId = idOf(spec)
+  const before = runs.of(operationId)
+  if (before !== undefined && !isOver(before)) return
+  const controller = new AbortController()
+  const { signal } = controller
+  const startedAt = steadyNow()
+  const previous = before?.kind === "call" ? before.state.outcome : undefined
+  let state: CallState = { ...NOTHING, isRunning: true, startedAt, previous }
+  const stop = (): void => controller.abort()
+  const put = (): void => runs.put({ operationId, kind: "call", state, startedAt, stop })
+  const setState = (change: (state: CallState) => CallState): void => {
+    // Signing out forgets it, and the next call replaces it.
+    if (runs.of(operationId)?.stop !== stop) return
+    state = change(state)
+    put()
+  }
+  put()
+  // Operations of HTTP APIs neither report progress nor ask.
+  const isLive = spec._meta?.["openapi"] === undefined
+  const isLogged = spec._meta?.["mcp"] !== undefined
+  const watch =
+    isAdmin && isLive
+      ? watchCall(hub, isLogged ? 0 : DELAY_MS, (events) => {
+          setState((now) => withEvents(now, events))
+        })
+      : undefined
+  const live = isLive ? liveCall(spec, setState, watch) : undefined
+  const call = async (): Promise<void> => {
+    // What is logged before somebody reads it is lost.
+    if (isLogged) await watch?.opened
+    const outcome = await hub.call(operationId, input, { signal, timeoutMs, live })
+    watch?.ended()
+    const endedAt = steadyNow()
+    const ended = { startedAt, endedAt, outcome, previous }
+    setState(({ isPlain, log }) => ({ ...NOTHING, ...ended, isPlain, log }))
+    if (runs.of(operationId)?.stop !== stop) return
+    history.add(toEntry(operationId, spec.inputSchema, input, outcome, Date.now()))
+  }
+  void call()
 }
 
 /** What is known of a call after further events. */

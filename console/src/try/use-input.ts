@@ -6,7 +6,8 @@ import { drafts } from "./drafts.ts"
 import type { Draft } from "./drafts.ts"
 import { withoutSecrets } from "./history/mask.ts"
 import { startValue } from "./schema/initial.ts"
-import { own, sameJson } from "./schema/json.ts"
+import { own } from "./schema/json.ts"
+import { sameData } from "../../../src/internal/same-data.ts"
 import { fromPointer } from "./schema/pointer.ts"
 
 /** Longer links are cut by chats and mail programs. */
@@ -31,7 +32,7 @@ export function useInput(id: string, { inputSchema }: OperationSpec): Input {
         input,
         removed: removed.filter((pointer) => !isGiven(input, pointer)),
       }))
-      if (sameJson(input, start)) drafts.put(id, undefined)
+      if (sameData(input, start)) drafts.put(id, undefined)
       else drafts.keep(id, input, inputSchema)
     },
     [id, inputSchema, start],

@@ -33,7 +33,19 @@ export const ICON_PATHS = {
   filter: "M2 3.5h12L9.5 8.8V13l-3-1.5V8.8z",
   tag: "M2.5 2.5h5l6 6-5 5-6-6zM5.2 5.2h.01",
   home: "M2.5 7.5 8 3l5.5 4.5v6h-4v-4h-3v4h-4z",
+  folder: "M2 4h4l1.5 2H14v7H2z",
+  globe: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM2 8h12M8 2c-4 4-4 8 0 12 4-4 4-8 0-12",
+  plug: "M6 2v4m4-4v4M4 6h8v2a4 4 0 0 1-8 0zM8 12v2.5",
+  hub: "M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4ZM3 3l3.5 3.5M13 3 9.5 6.5M3 13l3.5-3.5M13 13 9.5 9.5",
   refresh: "M13.5 8a5.5 5.5 0 1 1-1.7-4M13.5 2v2.6h-2.6",
 } as const
 
 export type IconName = keyof typeof ICON_PATHS
+
+/** The icon of each kind of source. */
+export const SOURCE_ICONS: Readonly<Partial<Record<string, IconName>>> = {
+  scan: "folder",
+  openapi: "globe",
+  mcp: "plug",
+  remote: "hub",
+}

@@ -4,7 +4,7 @@ import { LongList } from "../activity/LongList.tsx"
 import { clockText } from "../ui/index.ts"
 import { JsonTree } from "../result/JsonTree.tsx"
 import type { WatchEntry } from "./model.ts"
-import { printShort } from "./text.ts"
+import { printShort } from "../../../src/internal/print-short.ts"
 
 /** The height of a closed row, as the style sheet has it. */
 const ROW_HEIGHT = 34

@@ -27,7 +27,7 @@ export function SeriesChart({ entries }: { readonly entries: readonly WatchEntry
   return (
     <figure className="chart">
       {fields.length > 1 ? (
-        <p className="chart-head">
+        <p className="row chart-head">
           <label htmlFor={select}>Chart of</label>
           <Select
             id={select}
@@ -37,7 +37,7 @@ export function SeriesChart({ entries }: { readonly entries: readonly WatchEntry
           />
         </p>
       ) : (
-        <p className="chart-head">Chart of {field.label}</p>
+        <p className="row chart-head">Chart of {field.label}</p>
       )}
       <Line field={field} entries={entries} />
     </figure>

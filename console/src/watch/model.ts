@@ -4,7 +4,7 @@ import { weigh } from "../../../src/internal/weigh.ts"
 import type { ResponseEnvelope, WatchItem } from "../api/model.ts"
 import { EMPTY_RATE, countArrivals } from "./rate.ts"
 import type { RateWindow } from "./rate.ts"
-import { printShort } from "./text.ts"
+import { printShort } from "../../../src/internal/print-short.ts"
 
 /** Maximum number of items that are kept; the oldest are dropped. */
 export const MAX_ITEMS = 1000

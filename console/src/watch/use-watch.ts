@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useReducer, useRef } from "react"
+import { useCallback } from "react"
 import { idOf, ProblemError } from "../api/model.ts"
-import type { CallOutcome, OperationSpec } from "../api/model.ts"
+import type { CallOutcome, HubClient, OperationSpec } from "../api/model.ts"
 import { localProblem } from "../api/problems.ts"
 import { useHub } from "../app/context.tsx"
+import { runs, useRun } from "../app/runs.ts"
 import { toEntry } from "../try/history/store.ts"
 import { history } from "../try/history/use-history.ts"
 import { IDLE, reduceWatch } from "./model.ts"
@@ -18,39 +19,33 @@ export interface Watch {
   readonly stop: () => void
 }
 
-/** One stream of an operation; it is stopped when the view goes away, or the page does. */
+/** The last stream of an operation. It goes on while other views are open. */
 export function useWatch(spec: OperationSpec): Watch {
   const hub = useHub()
-  const id = idOf(spec)
-  const [state, dispatch] = useReducer(reduceWatch, IDLE)
-  const run = useRef<Run>(undefined)
-  const sent = useRef<unknown>(undefined)
-  const stop = useCallback(() => run.current?.stop(), [])
-  const start = useCallback(
-    (input: unknown) => {
-      run.current?.stop()
-      sent.current = input
-      run.current = startRun({ hub, id, input, dispatch, now: steadyNow })
-    },
-    [hub, id],
-  )
-  useEffect(() => {
-    // A page that the browser keeps for going back would hold its stream open.
-    addEventListener("pagehide", stop)
-    return () => {
-      removeEventListener("pagehide", stop)
-      stop()
-    }
-  }, [stop])
-  const latest = useRef(state)
-  latest.current = state
-  const { endedAt } = state
-  useEffect(() => {
-    if (endedAt === undefined) return
-    const outcome = outcomeOf(latest.current)
-    history.add(toEntry(id, spec.inputSchema, sent.current, outcome, endedAt))
-  }, [endedAt, id, spec])
+  const last = useRun(idOf(spec))
+  const start = useCallback((input: unknown) => startStream(hub, spec, input), [hub, spec])
+  if (last?.kind !== "stream") return { state: IDLE, dispatch: () => {}, start, stop: () => {} }
+  const { state, stop, dispatch } = last
   return { state, dispatch, start, stop }
+}
+
+function startStream(hub: HubClient, spec: OperationSpec, input: unknown): void {
+  const operationId = idOf(spec)
+  runs.of(operationId)?.stop()
+  let state = IDLE
+  let run: Run | undefined
+  const stop = (): void => run?.stop()
+  const dispatch = (action: WatchAction): void => {
+    // Signing out forgets it.
+    if (run !== undefined && runs.of(operationId)?.stop !== stop) return
+    const { endedAt: before } = state
+    state = reduceWatch(state, action)
+    const { startedAt, endedAt } = state
+    runs.put({ operationId, kind: "stream", state, startedAt, stop, dispatch })
+    if (endedAt === undefined || endedAt === before) return
+    history.add(toEntry(operationId, spec.inputSchema, input, outcomeOf(state), endedAt))
+  }
+  run = startRun({ hub, id: operationId, input, dispatch, now: steadyNow })
 }
 
 /** The end of a stream as that of a call whose result are its last items. */

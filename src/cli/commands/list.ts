@@ -8,6 +8,7 @@ import type {
 } from "../model.ts"
 import { counted, note, oneLine, print, printJson, styled, table } from "../output.ts"
 import { openTarget, printFailures } from "../target/index.ts"
+import { plainText } from "../../internal/plain-text.ts"
 import type { OperationType } from "../../core/types.ts"
 
 const TYPES = ["query", "mutation", "subscription"] as const satisfies readonly OperationType[]
@@ -94,6 +95,6 @@ function linesOf(io: CommandIO, operations: readonly ListedOperation[]): string 
 }
 
 function wordsOf({ title, description, deprecated }: ListedOperation): string {
-  const words = oneLine(title ?? description)
+  const words = oneLine(plainText(title ?? description))
   return deprecated === true ? `(deprecated) ${words}` : words
 }

@@ -5,6 +5,8 @@ import type {
   ProgressUpdate,
 } from "../../core/types.ts"
 import type { CommandArgs, CommandIO, TargetCallOptions } from "../model.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { formatDuration } from "../../internal/format.ts"
 import { oneLine, styled } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"
 
@@ -28,9 +30,14 @@ export class Running implements Disposable {
   readonly #open = new Set<Promise<unknown>>()
   /** The latest progress while a question is open; shown after the answer. */
   #held: ProgressUpdate | undefined
+  readonly #startedAt = systemClock.now()
+  /** Whether progress is shown in place; between the items of a stream it has lines of its own. */
+  readonly #isInPlace: boolean
+  #isShown = false
 
   constructor(spec: OperationSpec, args: CommandArgs, io: CommandIO) {
     this.#io = io
+    this.#isInPlace = spec.type !== "subscription" && io.env["TERM"] !== "dumb"
     this.#grace = spec.type === "subscription" ? STREAM_GRACE : 0
     // HTTP operations never ask for input.
     const mayAsk = canAsk(args, io) && spec._meta?.["openapi"] === undefined
@@ -50,15 +57,17 @@ export class Running implements Disposable {
     return this.#stop.signal.aborted && !this.#io.signal.aborted
   }
 
-  /** Resolves when no question is open, so that nothing is printed before its answer. */
+  /** Resolves when no question is open, and no progress is shown, so that the result can be printed. */
   async answered(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open)
+    this.#clear()
   }
 
   /** Withdraws open questions. */
   [Symbol.dispose](): void {
     this.#io.signal.removeEventListener("abort", this.#onAbort)
     clearTimeout(this.#timer)
+    this.#clear()
     this.#over.abort()
   }
 
@@ -85,6 +94,9 @@ export class Running implements Disposable {
   }
 
   async #ask(request: InputRequest): Promise<InputResponse> {
+    // Above the question the progress stays.
+    if (this.#isShown) this.#io.stderr.write("\n")
+    this.#isShown = false
     const { createAnswerer } = await import("../prompt/answer.ts")
     const io = { ...this.#io, signal: this.#over.signal }
     this.#answer ??= createAnswerer(io, () => this.#stop.abort("SIGINT"))
@@ -100,7 +112,33 @@ export class Running implements Disposable {
     }
     const { progress, total, message } = update
     const share = total === undefined ? `${progress}` : `${progress}/${total}`
-    const text = message === undefined ? share : `${share} ${oneLine(message, 120)}`
-    this.#io.stderr.write(`${styled(this.#io, this.#io.stderr).dim(text)}\n`)
+    const said = message === undefined ? share : `${share} ${oneLine(message, 120)}`
+    const { stderr } = this.#io
+    const { dim } = styled(this.#io, stderr)
+    if (!this.#isInPlace) {
+      stderr.write(`${dim(said)}\n`)
+      return
+    }
+    const time = formatDuration(systemClock.now() - this.#startedAt)
+    const text = `${barOf(progress, total)}${said}  ${time}`
+    this.#clear()
+    // A line that wraps could not be replaced.
+    stderr.write(dim(oneLine(text, (stderr.columns ?? 80) - 1)))
+    this.#isShown = true
   }
+
+  /** Removes the line of the progress. */
+  #clear(): void {
+    if (this.#isShown) this.#io.stderr.write("\r\u001B[2K")
+    this.#isShown = false
+  }
+}
+
+const BAR = 20
+
+/** A bar for a share that is known. */
+function barOf(progress: number, total: number | undefined): string {
+  if (total === undefined || !(total > 0)) return ""
+  const full = Math.round(BAR * Math.min(1, Math.max(0, progress / total)))
+  return `${"█".repeat(full)}${"░".repeat(BAR - full)} `
 }

@@ -1,7 +1,12 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeEnvelope } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
-import { jsonText, note, printJson, escapeForTerminal, styled, type Style } from "../output.ts"
+import { isPlainJson } from "../../core/plain-json.ts"
+import { cellText, tableOf } from "../../internal/table-of.ts"
+import { getOwn } from "../../schema/json.ts"
+import { jsonText, note, oneLine, printJson, escapeForTerminal, styled, table } from "../output.ts"
+import type { Style } from "../output.ts"
+import { widthOf } from "../wrap.ts"
 import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
 
 /** Options for printing results. */
@@ -55,10 +60,26 @@ function showData(envelope: ResponseEnvelope, io: CommandIO): void {
     return
   }
   const isText = typeof data === "string" || blocksOf(envelope) !== undefined
-  const text = dataText(envelope, styled(io), 2)
+  const rows = isTerminal && !isText ? rowsOf(data, io) : undefined
+  const text = rows ?? dataText(envelope, styled(io), 2)
   const safe = isText && isTerminal ? escapeForTerminal(text) : text
   io.stdout.write(safe.endsWith("\n") ? safe : `${safe}\n`)
   noteBytes(envelope, io)
+}
+
+const MAX_CELL = 40
+
+/** A list of objects as a table, where the terminal is wide enough for it. */
+function rowsOf(data: unknown, io: CommandIO): string | undefined {
+  const model = Array.isArray(data) && isPlainJson(data) ? tableOf(data) : undefined
+  if (model === undefined || model.moreColumns > 0) return undefined
+  const { bold } = styled(io)
+  const cells = model.rows.map((row) =>
+    model.columns.map((name) => oneLine(cellText(getOwn(row, name)), MAX_CELL)),
+  )
+  const text = table([model.columns.map((name) => bold(oneLine(name, MAX_CELL))), ...cells])
+  const { columns = 80 } = io.stdout
+  return text.split("\n").every((line) => widthOf(line) <= columns) ? text : undefined
 }
 
 function noteBytes(envelope: ResponseEnvelope, io: CommandIO): void {

@@ -80,7 +80,16 @@ export function printProgress(hub: Hub, io: CommandIO): () => void {
 
 /** The status line of a source; `undefined` when there is nothing to print. */
 function progressLine(
-  { name, state, kind, origin, operations, reason = "no reason given", attempts }: SourceStatus,
+  {
+    name,
+    state,
+    kind,
+    origin,
+    operations,
+    reason = "no reason given",
+    attempts,
+    retryAt,
+  }: SourceStatus,
   io: CommandIO,
   width: number,
 ): string | undefined {
@@ -94,7 +103,7 @@ function progressLine(
     case "failed":
       // Only the first failure is printed: later attempts usually fail for the same reason.
       if (attempts > 1 && io.verbose !== true) return undefined
-      return `${red("✗")} ${start}  ${sentence(reason)} It is tried again.`
+      return `${red("✗")} ${start}  ${sentence(reason)}${retryAt === undefined ? "" : " It is tried again."}`
     case "lost":
       return `${yellow("!")} ${start}  ${sentence(reason)} Its calls fail until it is back.`
     case "loading":

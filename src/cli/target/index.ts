@@ -20,10 +20,12 @@ export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Targ
 /** Prints failed sources and the reasons to standard error. */
 export function printFailures(io: CommandIO, { failures }: Target): void {
   const { yellow } = styled(io, io.stderr)
-  for (const { name, reason } of failures) {
-    printError(
-      io,
-      `${yellow(`Source "${escapeForTerminal(name)}" failed:`)} ${escapeForTerminal(reason)}`,
-    )
-  }
+  const [first, ...others] = failures
+  if (first === undefined) return
+  const names = failures.map(({ name }) => escapeForTerminal(name)).join(", ")
+  const text =
+    others.length === 0
+      ? `${yellow(`Source "${names}" failed:`)} ${escapeForTerminal(first.reason)}`
+      : `${yellow(`${failures.length} sources failed:`)} ${names}. See why: ${io.program} doctor`
+  printError(io, text)
 }

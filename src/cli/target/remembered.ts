@@ -53,7 +53,10 @@ export function remembering(
   }
   target.find = async (id) => {
     const spec = await find(id)
-    const inputs = (nestedPropertiesOf(spec.inputSchema) ?? []).map(({ name }) => name)
+    const inputs = (nestedPropertiesOf(spec.inputSchema) ?? [])
+      .map(({ name }) => name)
+      // Objects in lists are given as JSON.
+      .filter((name) => !name.includes("[]."))
     await update(args, io, (remembered) => {
       const kept = Object.entries(remembered.inputs).filter(([one]) => one !== id)
       return {

@@ -9,7 +9,7 @@ export interface HubStats {
   /** Calls that were started. */
   readonly calls: number
   readonly running: number
-  /** Failed calls by code. Calls that their caller cancelled do not count. */
+  /** Failures by code; one that passes through nested calls counts once. Calls that their caller cancelled do not count. */
   readonly errors: Readonly<Record<string, number>>
   /** Of the last minute. */
   readonly callsPerSecond: number
@@ -29,6 +29,13 @@ const MAX_CODE_LENGTH = 100
 /** Counts all codes beyond `MAX_CODES`. */
 const OTHER = "OTHER"
 
+interface RunningCall {
+  readonly started: CallStarted
+  count: number
+  /** The codes of calls that it made and that failed. */
+  failures?: Set<string>
+}
+
 /** Counts calls in bounded memory. */
 export class CallCounters {
   readonly #clock: Clock
@@ -38,7 +45,7 @@ export class CallCounters {
   readonly #perSecond: PerSecond
   readonly #durations = new RecentDurations()
   readonly #errors = new Map<string, number>()
-  readonly #running = new Map<string, { readonly started: CallStarted; count: number }>()
+  readonly #running = new Map<string, RunningCall>()
   /** Running calls beyond `MAX_RUNNING`, which are only counted. */
   #untracked = 0
   #tracked = 0
@@ -95,11 +102,18 @@ export class CallCounters {
   }
 
   #end(ended: CallEnded): void {
+    const { failures } = this.#running.get(ended.requestId) ?? {}
     if (!this.#wasRunning(ended.requestId)) return
     this.#recent.push(ended)
     // Trimmed in batches: removing one item per call would be the most expensive part of counting.
     if (this.#recent.length >= 2 * MAX_RECENT) this.#recent.splice(0, MAX_RECENT)
-    if (ended.outcome === "error") this.#countError(ended.code ?? "UNKNOWN_ERROR")
+    if (ended.outcome === "error") {
+      const code = ended.code ?? "UNKNOWN_ERROR"
+      const parent = this.#running.get(ended.parentRequestId ?? "")
+      if (parent !== undefined) (parent.failures ??= new Set()).add(code)
+      // A call that fails with the error of one that it made is the same failure.
+      if (failures?.has(code) !== true) this.#countError(code)
+    }
     if (ended.outcome === "aborted" || ended.type === "subscription") return
     this.#durations.add(this.#clock.now(), ended.durationMs)
   }

@@ -64,6 +64,8 @@ export interface PublicFiles {
   has(path: string, incoming: HTTPIncoming): boolean
   /** Never throws or rejects. */
   answer(incoming: HTTPIncoming): HTTPAnswer | Promise<HTTPAnswer>
+  /** The answer to a request for something that does not exist; `undefined` for the usual problem. */
+  missing?(incoming: HTTPIncoming): HTTPAnswer | undefined
 }
 
 /** Options of server-sent events. */

@@ -220,6 +220,8 @@ class Server extends Closable implements HTTPServer {
   #route(incoming: HTTPIncoming, caller: Admitted): HTTPAnswer | Promise<HTTPAnswer> {
     const match = this.#router.find(incoming.path)
     if (match === undefined) {
+      const page = this.inner.options.files?.missing?.(incoming)
+      if (page !== undefined) return page
       throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", this.#paths.nothingAt(incoming.path))
     }
     const { methods, params } = match

@@ -124,14 +124,14 @@ Errors:
   TASK_EXISTS  There is one
 
 Example:
-  operations call task.create title=…
+  operations call task.create title=example
 `,
     )
   })
 
   test("streams are watched", async () => {
     expect((await onHub(["describe", "clock.ticks"])).stdout).toContain(
-      "operations watch clock.ticks to=…",
+      "operations watch clock.ticks to=1",
     )
   })
 

@@ -41,13 +41,27 @@ test("an explicit timeout of a call is used unchanged", () => {
   expect(() => new Running(QUERY, args("--timeout", "-"), terminal())).toThrow("timeout")
 })
 
-test("progress is shown on a terminal, one line each, with control characters escaped", () => {
+test("progress is shown on a terminal, with control characters escaped: of a call in place, of a stream on lines", () => {
+  const report = (io: ReturnType<typeof terminal>, spec: OperationSpec): string => {
+    using running = new Running(spec, args(), io)
+    running.options.progress?.({ progress: 1 })
+    running.options.progress?.({ progress: 1, total: 4 })
+    running.options.progress?.({ progress: 2, total: 4, message: "two\nlines\u0007" })
+    return io.stderr.text
+  }
+  const lines = "1\n1/4\n2/4 two lines\\u0007\n"
+  expect(report(terminal(), { ...QUERY, type: "subscription" })).toBe(lines)
   const io = terminal()
-  using running = new Running(QUERY, args(), io)
-  running.options.progress?.({ progress: 1 })
-  running.options.progress?.({ progress: 1, total: 4 })
-  running.options.progress?.({ progress: 2, total: 4, message: "two\nlines\u0007" })
-  expect(io.stderr.text).toBe("1\n1/4\n2/4 two lines\\u0007\n")
+  const shown = report(io, QUERY).replaceAll(/ \d+ ms/g, " 1 ms")
+  const clear = "\r\u001B[2K"
+  const [first, second, third] = shown.split(clear)
+  expect([first, second, third]).toEqual([
+    "1 1 ms",
+    "█████░░░░░░░░░░░░░░░ 1/4 1 ms",
+    "██████████░░░░░░░░░░ 2/4 two lines\\u0007 1 ms",
+  ])
+  // Nothing of it is left at the end.
+  expect(io.stderr.text.endsWith(clear)).toBe(true)
 })
 
 test("progress is shown neither in a pipe nor with --quiet", () => {

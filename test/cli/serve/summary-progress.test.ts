@@ -159,7 +159,10 @@ describe("progress", () => {
   })
 
   test("prints a failure as a sentence, also with --quiet", () => {
-    const failed = status({ state: "failed", reason: "No such\nfile", attempts: 1 })
+    const failed = status({ state: "failed", reason: "No such\nfile", attempts: 1, retryAt: 5 })
+    // Such as one whose variable of the environment is missing: only a restart helps.
+    const given = { ...failed, retryAt: undefined }
+    expect(printed([given])).toEqual(["✗ pets  No such file."])
     const lost = status({ state: "lost", reason: "Is it gone?" })
     expect(printed([status({}), failed, lost], { quiet: true })).toEqual([
       "✗ pets  No such file. It is tried again.",
@@ -173,7 +176,7 @@ describe("progress", () => {
   test("prints later failures and openings only with --verbose", () => {
     const statuses = [
       status({ state: "loading" }),
-      status({ state: "failed", reason: "Refused.", attempts: 2 }),
+      status({ state: "failed", reason: "Refused.", attempts: 2, retryAt: 5 }),
       status({ state: "disabled" }),
     ]
     expect(printed(statuses)).toEqual([])

@@ -97,7 +97,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
     await expectShown(panel.getByText("record: true"))
     const waterfall = panel.getByRole("region", { name: "Waterfall", exact: true })
     await expectShown(waterfall.getByText("act.table"))
-    expect(await button(panel, "Run again").count()).toBe(0)
+    expect(await button(panel, "Open with this input").count()).toBe(0)
   })
 })
 
@@ -157,13 +157,6 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
       .poll(async () => /even/.test(await items(page)) && !/odd/.test(await items(page)))
       .toBe(true)
     await button(page, "Stop").click()
-    await expectStopped()
-  })
-
-  test("going to another operation ends the handler", async () => {
-    const { page } = await site.show("/o/live.numbers")
-    await start(page)
-    await openOperation(page, "act.table")
     await expectStopped()
   })
 

@@ -303,6 +303,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   test("sends the digits of a large integer as they were typed", async () => {
     const { page } = await site.show("/o/input.large")
     await field(page, "id").fill("9007199254740993")
+    await expectShown(page.getByText("The hub takes integers up to 9007199254740991 only."))
     await way(page, "Both").click()
     await expect
       .poll(() => page.getByLabel("Input as JSON").textContent())

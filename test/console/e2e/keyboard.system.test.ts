@@ -30,10 +30,13 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   })
 
   test("a wrong input is put right", async () => {
-    const { page } = await site.show("/o/input.numbers")
-    await page.getByLabel(/^count/).waitFor()
-    await tabTo(page, "Run")
-    await page.keyboard.press("Enter")
+    const { page } = await site.show()
+    await expectShown(listed(page, "act.compose"))
+    await go(page, "input.numbers", "Echo: numbers")
+    // The palette leads to the first field.
+    await page.locator('input:focus[id$="count"]').waitFor()
+    await page.getByRole("tab", { name: "Try" }).focus()
+    await page.keyboard.press("Control+Enter")
     await page.locator('input:focus[aria-invalid="true"]').waitFor()
     await page.keyboard.type("4")
     await page.keyboard.press("Control+Enter")
@@ -44,8 +47,8 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
     const { page } = await site.show()
     await expectShown(listed(page, "act.table"))
     await go(page, "act.ask", "Ask")
-    await tabTo(page, "Run")
-    await page.keyboard.press("Enter")
+    await page.locator("main textarea:focus").waitFor()
+    await page.keyboard.press("Control+Enter")
     await page.getByRole("region", { name: /^The operation asks/ }).waitFor()
     await tabTo(page, /^Your name/)
     await page.keyboard.type("Ada")

@@ -8,7 +8,7 @@ import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 import { waitFor } from "../../support/wait-for.ts"
 import { axeFindings } from "./support/axe.ts"
-import { button, expectQuiet, expectShown, openOperation, result } from "./support/page.ts"
+import { button, expectQuiet, expectShown, openOperation, result, tab } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
@@ -56,6 +56,11 @@ describe.skipIf(noBrowser)("a running call", () => {
     await expectShown(calls.getByText("runs"))
     await button(question(page), "Decline").click()
     await expectShown(result(page).getByText('"decline"'))
+    await tab(page, "Trace").click()
+    const trace = result(page).getByRole("tabpanel", { name: "Trace" })
+    for (const id of ["act.delegate", "act.ask", "act.count"])
+      await expectShown(trace.getByText(id))
+    expect(await axeFindings(page)).toEqual([])
 
     const stats = await fetch(`${site.url}/hub/stats`)
     const { recent } = (await stats.json()) as HubStats
@@ -77,7 +82,9 @@ describe.skipIf(noBrowser)("a running call", () => {
     await expectShown(page.getByRole("dialog").getByText(/cannot be undone/))
     expect(await axeFindings(page)).toEqual([])
     await page.keyboard.press("Control+Enter")
-    await button(page, "Do not run").click()
+    // Enter twice must not run it.
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").waitFor({ state: "hidden" })
     await expectShown(result(page).getByText("No result yet"))
     await runIt()
     await expectShown(question(page).getByText("There are 2 notes."))

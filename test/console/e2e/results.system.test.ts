@@ -12,15 +12,31 @@ import {
   storedText,
   tab,
 } from "./support/page.ts"
+import { axeFindings } from "./support/axe.ts"
 import { serve } from "../../http-client/server.ts"
 import { sourceOf } from "../../hub/plain.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
-const api = await serve((_, response) => {
-  response.writeHead(404, { "content-type": "application/json" })
-  response.end('{"message":"There is no such book."}')
+const FILES: Readonly<Record<string, readonly [type: string, content: string]>> = {
+  "/files/svg": [
+    "image/svg+xml",
+    '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20" onload="__pwned=1"><rect width="40" height="20"/></svg>',
+  ],
+  "/files/html": [
+    "text/html; charset=utf-8",
+    "<h1>A page</h1><script>parent.__pwned = 1</script><img src='http://127.0.0.1:1/x.png'>",
+  ],
+  "/files/csv": ["text/csv", 'name,born\n"Lovelace, Ada",1815\nGrace,1906\n'],
+  "/files/pdf": ["application/pdf", "%PDF-1.4\n%%EOF"],
+  "/files/sound": ["audio/wav", "RIFF"],
+  "/files/film": ["video/webm", "film"],
+}
+
+const api = await serve(({ url = "" }, response) => {
+  const [type, content] = FILES[url] ?? ["application/json", '{"message":"There is no such book."}']
+  response.writeHead(url in FILES ? 200 : 404, { "content-type": type }).end(content)
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
@@ -49,12 +65,88 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]))
   })
 
-  test("leaving the operation ends its call", async () => {
-    const { page } = await site.show("/o/act.slow")
+  test("a call goes on while another view is open, and its result is there on return", async () => {
+    const { page } = await site.show("/o/live.gate")
+    const dock = page.getByRole("region", { name: "Running calls" })
+    await button(page, "Run").click()
+    await expectShown(result(page).getByText("Running…"))
+    expect(await dock.getByRole("listitem").count()).toBe(0)
+    await page.getByRole("link", { name: "History", exact: true }).click()
+    await expectShown(dock.getByText("1 running"))
+    await openOperation(page, "act.slow")
     await button(page, "Run").click()
     await waitFor(() => expect(seen().events).toEqual(["slow started"]))
-    await openOperation(page, "act.table")
+    await page.getByRole("link", { name: "Sources", exact: true }).click()
+    await expectShown(dock.getByText("2 running"))
+    expect(await axeFindings(page)).toEqual([])
+    seen().events.push("gate opened")
+    const done = dock.getByRole("listitem").filter({ hasText: "live.gate" })
+    await expectShown(done.getByText("200", { exact: true }))
+    expect(seen().events).toEqual(["slow started", "gate opened"])
+    await button(dock.getByRole("listitem").filter({ hasText: "act.slow" }), "Cancel").click()
     await waitFor(() => expect(seen().events).toContain("slow stopped"))
+    await done.getByRole("link").click()
+    await expectShown(result(page).getByText('"through"'))
+    expect(await done.count()).toBe(0)
+  })
+
+  test("a call that asks waits for its answer while another view is open", async () => {
+    const { page } = await site.show("/o/act.ask")
+    const dock = page.getByRole("region", { name: "Running calls" })
+    await button(page, "Run").click()
+    await page.getByRole("region", { name: /^The operation asks/ }).waitFor()
+    await page.getByRole("link", { name: "History", exact: true }).click()
+    await expectShown(dock.getByText("1 waiting for you"))
+    await dock.getByRole("link", { name: "act.ask" }).click()
+    await page.getByLabel(/^Your name/).fill("Ada")
+    await button(page, "Send answer").click()
+    await expectShown(result(page).getByText('"Ada"'))
+  })
+
+  test("a stream goes on while another view is open", async () => {
+    const { page } = await site.show("/o/live.numbers")
+    const dock = page.getByRole("region", { name: "Running calls" })
+    await button(page, "Start watching").click()
+    await expectShown(page.getByText("Live", { exact: true }))
+    await page.getByRole("link", { name: "History", exact: true }).click()
+    await expectShown(dock.getByText("Live"))
+    expect(seen().events).toEqual(["numbers started"])
+    await button(dock, "Stop").click()
+    await waitFor(() => expect(seen().events).toEqual(["numbers started", "numbers stopped"]))
+    await expectShown(page.getByRole("main").getByText("live.numbers"))
+    await dock.getByRole("link", { name: "live.numbers" }).click()
+    await expectShown(page.getByText("Stopped", { exact: true }))
+    await expectShown(page.getByRole("region", { name: "Items" }).getByRole("listitem").first())
+  })
+
+  test("a result is shown as what its media type says, and nothing in it runs or loads", async () => {
+    const opened = await site.show("/o/library.getFile")
+    const { page } = opened
+    // The credential that its source does not have is named before the first call.
+    await expectShown(page.getByRole("link", { name: "shelfKey is not set" }))
+    const shown = result(page)
+    const get = async (name: string, label: string): Promise<void> => {
+      await field(page, "name").fill(name)
+      await run(page)
+      await shown.getByRole("tab", { name: label, selected: true }).waitFor()
+    }
+    await get("svg", "Image")
+    const image = shown.getByRole("img")
+    expect(await image.evaluate((it: HTMLImageElement) => it.naturalWidth)).toBe(40)
+    await get("html", "Page")
+    await expectShown(page.frameLocator("iframe").getByRole("heading", { name: "A page" }))
+    expect(await axeFindings(page)).toEqual([])
+    await get("csv", "Table")
+    await expectShown(shown.getByRole("cell", { name: "Lovelace, Ada" }))
+    await get("sound", "Audio")
+    await shown.locator("audio").waitFor()
+    await get("film", "Video")
+    await shown.locator("video").waitFor()
+    await get("pdf", "PDF")
+    const link = shown.getByRole("link", { name: /PDF/ })
+    expect(await link.getAttribute("href")).toMatch(/^blob:/)
+    expect(opened.requests.filter((to) => to.includes("x.png"))).toEqual([])
+    expect(await page.evaluate(() => Reflect.get(globalThis, "__pwned"))).toBe(undefined)
   })
 
   test("a declared error is shown with its code and details", async () => {
@@ -128,6 +220,16 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await tab(page, "Table").click()
     const table = result(page).getByRole("table")
     await table.getByText("Grace").waitFor()
+    expect(await table.getByRole("cell", { name: "36.6" }).getAttribute("class")).toBe(
+      "cell-number",
+    )
+    await expectShown(table.getByRole("link", { name: "https://example.com/ada" }))
+    await expectShown(table.getByRole("button", { name: /^age/ }).getByText("↕"))
+    await table.getByRole("button", { name: /^age/ }).click()
+    await expectShown(table.getByRole("row").nth(1).getByText("Person 0"))
+    await page.getByLabel("Filter rows").fill("grace")
+    await expectShown(result(page).getByText("1 of 8 rows"))
+    expect(await table.getByRole("row").count()).toBe(2)
     expect(await table.getByRole("columnheader").allTextContents()).toEqual(
       expect.arrayContaining([expect.stringContaining("name"), expect.stringContaining("age")]),
     )

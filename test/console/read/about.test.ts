@@ -138,7 +138,7 @@ describe("the hints of an operation", () => {
     ])
     expect(spec("mutation", { destructive: true, openWorld: true })).toEqual([
       "destructive",
-      "open world",
+      "external",
     ])
     expect(spec("mutation", {})).toEqual([])
   })

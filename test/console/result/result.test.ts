@@ -1,16 +1,21 @@
 import { describe, expect, it } from "vitest"
 import { toDisplayBlock } from "../../../console/src/result/blocks.ts"
 import { entriesOf, isOpenAtFirst, previewOf } from "../../../console/src/result/entries.ts"
-import { cellText, sortRows, tableOf } from "../../../console/src/result/table.ts"
+import {
+  cellOf,
+  csvTable,
+  filterRows,
+  isNumeric,
+  sortRows,
+} from "../../../console/src/result/table.ts"
+import { cellText, tableOf } from "../../../src/internal/table-of.ts"
+import type { TableModel } from "../../../src/internal/table-of.ts"
 
 describe("the table of a result", () => {
   it("is made of a list of objects, with every column", () => {
     expect(tableOf([{ a: 1 }, { b: 2, a: null }])).toEqual({
       columns: ["a", "b"],
-      rows: [
-        [1, undefined],
-        [null, 2],
-      ],
+      rows: [{ a: 1 }, { b: 2, a: null }],
       of: undefined,
       moreColumns: 0,
     })
@@ -29,24 +34,57 @@ describe("the table of a result", () => {
   )
 
   it("takes no property that every object inherits for a cell", () => {
-    expect(tableOf([{ toString: 1 }, { a: 1 }])?.rows).toEqual([
-      [1, undefined],
-      [undefined, 1],
-    ])
+    const model = tableOf([{ toString: 1 }, { a: 1 }]) as TableModel
+    expect(filterRows(model, "native code")).toEqual([])
+    expect(isNumeric(model, "toString")).toBe(true)
+  })
+
+  it("has cells by their types", () => {
+    expect(cellOf(56.611932303683666)).toMatchObject({ text: "56.6119", isNumber: true })
+    expect(cellOf(90071992547409931n)).toMatchObject({ text: "90071992547409931", isNumber: true })
+    expect(cellOf(1700000000000)).toMatchObject({ text: "1700000000000" })
+    expect(cellOf("https://example.com/a?b")).toMatchObject({ href: "https://example.com/a?b" })
+    expect(cellOf("javascript:alert(1)").href).toBeUndefined()
+    expect(cellOf("https:// no")).toMatchObject({ text: "https:// no", href: undefined })
+    const moment = "2026-11-18T13:45:00Z"
+    expect(cellOf(moment)).toEqual({ text: new Date(moment).toLocaleString(), title: moment })
+    expect(cellOf("2026-99-18T13:45:00Z").text).toBe("2026-99-18T13:45:00Z")
+  })
+
+  it("is filtered by the text of its cells", () => {
+    const model = tableOf([{ a: "Milk" }, { a: "Tea", b: { c: "milky" } }, { a: 1 }]) as TableModel
+    expect(filterRows(model, " MILK ")).toHaveLength(2)
+    expect(filterRows(model, "")).toHaveLength(3)
+  })
+
+  it("is made of comma-separated values", () => {
+    expect(csvTable('name,note\r\n"Ada, L.","a ""b"" \n c"\n\nGrace,5" disk\n')).toMatchObject({
+      columns: ["name", "note"],
+      rows: [
+        { name: "Ada, L.", note: 'a "b" \n c' },
+        { name: "Grace", note: '5" disk' },
+      ],
+    })
+    expect(csvTable('a,__proto__,\n"""",2,3,4')).toMatchObject({
+      columns: ["a", "__proto__", "Column 3", "Column 4"],
+    })
+    expect(csvTable('a\n"never closed, \n')).toBeUndefined()
+    expect(csvTable("")).toBeUndefined()
   })
 
   it("is cut in its columns and cells", () => {
     const wide = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`c${at}`, at]))
     expect(tableOf([wide])).toMatchObject({ moreColumns: 60 })
     expect(cellText("x".repeat(500))).toHaveLength(121)
-    expect(cellText({ a: [1] })).toBe('{"a":[1]}')
+    expect(cellText({ a: [1] })).toBe('{"a": [1]}')
   })
 
   it("is sorted by size or by text, with what is missing last", () => {
-    const rows = [[10], [undefined], [9], [null]]
-    expect(sortRows(rows, 0, false)).toEqual([[9], [10], [undefined], [null]])
-    expect(sortRows(rows, 0, true)).toEqual([[10], [9], [undefined], [null]])
-    expect(sortRows([["b10"], ["b9"]], 0, false)).toEqual([["b9"], ["b10"]])
+    const rows = [{ a: 10 }, {}, { a: 9 }, { a: null }]
+    expect(sortRows(rows, "a", false)).toEqual([{ a: 9 }, { a: 10 }, {}, { a: null }])
+    expect(sortRows(rows, "a", true)).toEqual([{ a: 10 }, { a: 9 }, {}, { a: null }])
+    const texts = [{ a: "b10" }, { a: "b9" }]
+    expect(sortRows(texts, "a", false)).toEqual(texts.toReversed())
   })
 })
 
@@ -131,7 +169,9 @@ describe("the tree of a result", () => {
   it("gives only as many entries as are asked for", () => {
     const large = Array.from({ length: 100_000 }, (_, at) => at)
     expect(entriesOf(large, 200)).toHaveLength(200)
-    expect(isOpenAtFirst(large, 0)).toBe(true)
-    expect(isOpenAtFirst(large, 1)).toBe(false)
+    expect(isOpenAtFirst(large, 0, 1)).toBe(true)
+    expect(isOpenAtFirst(large, 1, 1)).toBe(false)
+    expect(isOpenAtFirst({ a: 1 }, 1, 20)).toBe(true)
+    expect(isOpenAtFirst({ a: 1 }, 1, 100_000)).toBe(false)
   })
 })

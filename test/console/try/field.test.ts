@@ -66,7 +66,7 @@ describe("a field of the form", () => {
     expect(fieldOf(schema).kind).toBe("json")
   })
 
-  it("has required names first, and none that only the other side sets", () => {
+  it("has required names first, and none that the other side sets unless it must be given", () => {
     const field = fieldOf({
       type: "object",
       properties: {
@@ -78,7 +78,7 @@ describe("a field of the form", () => {
       required: ["id", "name"],
       $defs: { made: { ...text, readOnly: true } },
     })
-    expect(field.names).toEqual(["name", "note"])
+    expect(field.names).toEqual(["id", "name", "note"])
   })
 
   it("has items by their place, and others after them", () => {

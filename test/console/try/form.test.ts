@@ -96,8 +96,12 @@ describe("the form", () => {
 
   it("folds optional groups and lists, and opens what is required or given", () => {
     const group = { type: "object", properties: { b: text } }
-    expect(ofProperty(group)).toContain("Add a")
-    expect(ofProperty(group)).not.toContain("f_a_b")
+    const two = drawn({ type: "object", properties: { a: group, z: text } })
+    expect(two).toContain("Add a")
+    expect(two).not.toContain("f_a_b")
+    // The only field of a form, such as an optional body, is open.
+    expect(ofProperty(group)).toContain('id="f_a_b"')
+    expect(ofProperty(group)).not.toContain('aria-label="Remove a"')
     expect(ofProperty(group, {})).toContain('id="f_a_b"')
     expect(ofProperty(group, {})).toContain('aria-label="Remove a"')
     expect(ofProperty({ type: "array", items: text })).toContain("Add a")

@@ -116,6 +116,17 @@ describe("an entry of the history", () => {
       toEntry("a.b", {}, {}, outcome(Array(5000).fill("0123456789abcdef")), 5),
     ).not.toHaveProperty("result")
     expect(toEntry("a.b", {}, undefined, outcome(undefined), 5)).not.toHaveProperty("result")
+    // Of a large result little is read: it would block the page.
+    let read = 0
+    const row = {
+      get a() {
+        return ++read
+      },
+    }
+    expect(toEntry("a.b", {}, {}, outcome(Array(1e6).fill(row)), 5)).not.toHaveProperty("result")
+    expect(read).toBeLessThan(60_000)
+    const file = { name: "x", content: "x".repeat(100_000) }
+    expect(toEntry("a.b", {}, {}, outcome(file), 5)).toMatchObject({ result: { name: "x" } })
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
-import { fullSampleOf } from "../../../console/src/read/snippets/sample.ts"
+import { fullSampleOf } from "../../../src/schema/read/sample/sample.ts"
 import { fieldOf } from "../../../console/src/try/schema/field.ts"
 import { emptyOf, startValue } from "../../../console/src/try/schema/initial.ts"
 import { createCheck } from "../../../console/src/try/schema/issues.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { printShort } from "../../../console/src/watch/text.ts"
+import { printShort } from "../../../src/internal/print-short.ts"
 import { weigh } from "../../../src/internal/weigh.ts"
 import { clockText } from "../../../console/src/ui/format.ts"
 

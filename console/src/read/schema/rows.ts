@@ -104,12 +104,13 @@ export function allOpen(root: SchemaNode, most = 400): ReadonlySet<string> {
   return open
 }
 
-/** The initially open nodes: all of a small schema, the items of a list. */
+/** The initially open nodes: all of a small schema, the items of a list, the only property. */
 export function openAtFirst(root: SchemaNode): ReadonlySet<string> {
   const open = new Set(allOpen(root, FEW_ROWS))
   const children = root.hasChildren ? root.children() : []
   const [only] = children
   if (children.length === 1 && only?.kind === "item") openWithItems(only, open)
+  else if (children.length === 1 && only?.hasChildren === true) open.add(only.key)
   return open
 }
 

@@ -3,8 +3,8 @@
 import { idOf } from "../../api/model.ts"
 import type { OperationSpec } from "../../api/model.ts"
 import { printJson } from "../../ui/json-text.ts"
-import { commandInput } from "./command-input.ts"
-import { shellLine, shellWord } from "./shell.ts"
+import { commandInput } from "../../../../src/schema/read/sample/command-input.ts"
+import { shellLine, shellWord } from "../../../../src/internal/shell.ts"
 import { sourceText } from "./source-text.ts"
 
 /** A piece of code to copy. */

@@ -2,8 +2,9 @@ import { schemasAt } from "../schema/at-path.ts"
 import { listOf, textOf } from "../../../../src/schema/json.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
 import { ownValues } from "../../../../src/schema/read/values.ts"
-import { fullSampleOf } from "../../read/snippets/sample.ts"
-import { namedSchemas, own, sameJson } from "../schema/json.ts"
+import { fullSampleOf } from "../../../../src/schema/read/sample/sample.ts"
+import { namedSchemas, own } from "../schema/json.ts"
+import { sameData } from "../../../../src/internal/same-data.ts"
 import type { JsonRecord, JsonSchema, Path } from "../schema/json.ts"
 
 /** A suggestion for a place in the text. */
@@ -32,7 +33,8 @@ export function suggestNames(
   for (const schema of here) {
     for (const [name, child] of namedSchemas(schema, "properties")) {
       if (suggestions.size >= MAX_SUGGESTIONS) return [...suggestions.values()]
-      if (present.has(name) || suggestions.has(name) || own(child, "readOnly") === true) continue
+      if (present.has(name) || suggestions.has(name)) continue
+      if (own(child, "readOnly") === true && !required.has(name)) continue
       suggestions.set(name, {
         label: name,
         text: name,
@@ -50,7 +52,7 @@ export function suggestValues(root: JsonSchema, path: Path): readonly Suggestion
   const values: { readonly value: unknown; readonly detail: string }[] = []
   const add = (value: unknown, detail: string): void => {
     if (value === undefined || values.length >= MAX_SUGGESTIONS) return
-    if (!values.some((one) => sameJson(one.value, value))) values.push({ value, detail })
+    if (!values.some((one) => sameData(one.value, value))) values.push({ value, detail })
   }
   for (const schema of schemasAt(root, path)) {
     for (const value of ownValues(schema) ?? []) add(value, "")

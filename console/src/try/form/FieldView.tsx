@@ -10,7 +10,8 @@ import { Icon } from "../../ui/Icon.tsx"
 import { SearchField } from "../../ui/SearchField.tsx"
 import type { Field } from "../schema/field.ts"
 import { emptyOf, startOf } from "../schema/initial.ts"
-import { own, sameJson } from "../schema/json.ts"
+import { own } from "../schema/json.ts"
+import { sameData } from "../../../../src/internal/same-data.ts"
 import { mismatch, optionFor } from "../schema/match.ts"
 import { Control } from "./controls.tsx"
 import type { About } from "./controls.tsx"
@@ -40,6 +41,8 @@ interface FieldProps {
   readonly isRequired: boolean
   /** It can be removed with a button of its parent. */
   readonly isEntry?: boolean | undefined
+  /** It is the only field of the form, and so open from the beginning. */
+  readonly isAlone?: boolean | undefined
   /** It is the chosen option of the field at the same place: its description, where it has one of its own. */
   readonly option?: { readonly description: string | undefined } | undefined
 }
@@ -54,7 +57,7 @@ export function FieldView(props: FieldProps): ReactNode {
   const errors = form.errorsAt(pointer)
   const description = option === undefined ? field.facts.description : option.description
   // A required constant is set from the beginning.
-  if (isRequired && field.constant !== undefined && sameJson(field.constant, value)) return null
+  if (isRequired && field.constant !== undefined && sameData(field.constant, value)) return null
   const about = {
     ...{ label, id, description, isRequired, isInvalid: errors.length > 0 },
     // An item of a list and an entry of a map stay when they are emptied.
@@ -64,7 +67,8 @@ export function FieldView(props: FieldProps): ReactNode {
   const isRoot = pointer === ""
   const isOwn = option === undefined
   const isNull = value === null && field.isNullable
-  const isFolded = field.isGroup && value === undefined && !isRoot && isOwn
+  const isOpen = props.isAlone === true && kind === "object"
+  const isFolded = field.isGroup && value === undefined && !isRoot && isOwn && !isOpen
   const isBox = (kind === "object" || kind === "array") && !isFolded && !isNull
   const isTicked = isRequired && typeof value === "boolean" && kind === "boolean"
   return (
@@ -87,7 +91,7 @@ export function FieldView(props: FieldProps): ReactNode {
           <span className="field-kind">{kindText(field)}</span>
         </div>
       )}
-      {field.isGroup && !isFolded && !isNull && !isRequired && !isEntry && isOwn && (
+      {field.isGroup && value !== undefined && !isNull && !isRequired && !isEntry && isOwn && (
         <IconButton
           label={`Remove ${label}`}
           size="small"
@@ -210,6 +214,7 @@ const MAX_FIELDS = 300
 /** The fields of an object: required and filled-in ones, and the others on demand; then the entries of a map. */
 function ObjectBody({ field, value, pointer, about }: BodyProps): ReactNode {
   const form = use(FormContext)
+  const isRoot = pointer === ""
   const [isOpen, setOpen] = useState(false)
   const [filter, setFilter] = useState("")
   const shown = field.under(value)
@@ -225,10 +230,10 @@ function ObjectBody({ field, value, pointer, about }: BodyProps): ReactNode {
   const view = (name: string): ReactNode => {
     const child = shown.property(name)
     const at = childPointer(pointer, name)
-    const common = { pointer: at, name, isRequired: required.has(name) }
+    const isAlone = isRoot && names.length === 1
+    const common = { pointer: at, name, isRequired: required.has(name), isAlone }
     return child && <FieldView key={name} field={child} value={own(value, name)} {...common} />
   }
-  const isRoot = pointer === ""
   const where = isRoot || about.label === "" ? "" : about.label
   return (
     <Group about={about} isRoot={isRoot}>
@@ -237,7 +242,7 @@ function ObjectBody({ field, value, pointer, about }: BodyProps): ReactNode {
         .slice(0, MAX_FIELDS)
         .map(view)}
       {isLong && (
-        <div className="optional">
+        <div className="row optional">
           <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             <Icon name={isOpen ? "down" : "next"} /> {optional.length} optional fields
           </Button>

@@ -8,7 +8,7 @@ import { formatBytes } from "../../ui/format.ts"
 import { printJson, toInteger } from "../../ui/json-text.ts"
 import { readJson } from "../editor/read-json.ts"
 import type { Field } from "../schema/field.ts"
-import { sameJson } from "../schema/json.ts"
+import { sameData } from "../../../../src/internal/same-data.ts"
 
 /** More values than this are searched, not listed. */
 const MAX_LISTED = 200
@@ -183,15 +183,20 @@ function NumberControl(props: ControlProps): ReactNode {
   const isTyped = typed !== undefined && read(typed) === value
   const isText = isEither || typeof value === "string"
   return (
-    <LineControl
-      control={props}
-      type={isText ? "text" : "number"}
-      step={field.number("multipleOf") ?? (types.includes("integer") ? 1 : "any")}
-      min={field.number("minimum")}
-      max={field.number("maximum")}
-      value={isTyped ? typed : textOf(value)}
-      onText={change}
-    />
+    <>
+      <LineControl
+        control={props}
+        type={isText ? "text" : "number"}
+        step={field.number("multipleOf") ?? (types.includes("integer") ? 1 : "any")}
+        min={field.number("minimum")}
+        max={field.number("maximum")}
+        value={isTyped ? typed : textOf(value)}
+        onText={change}
+      />
+      {typeof value === "bigint" && (
+        <p className="field-error">The hub takes integers up to {Number.MAX_SAFE_INTEGER} only.</p>
+      )}
+    </>
   )
 }
 
@@ -207,7 +212,7 @@ function numberOf(text: string): number | bigint | string | undefined {
 function JsonControl(props: ControlProps): ReactNode {
   const { field, value, label, isInvalid, onChange } = props
   const [typed, setTyped] = useState<{ readonly text: string; readonly value: unknown }>()
-  const text = typed !== undefined && sameJson(typed.value, value) ? typed.text : written(value)
+  const text = typed !== undefined && sameData(typed.value, value) ? typed.text : written(value)
   const read = readJson(text)
   const change = (next: string): void => {
     const result = readJson(next)
@@ -243,7 +248,7 @@ function SelectControl(props: ControlProps): ReactNode {
   const values = (isMultiple ? field.item(0)?.values : field.values) ?? []
   if (values.length > MAX_LISTED && !isMultiple) return <SearchedControl {...props} />
   const indexOf = (one: unknown): string =>
-    String(values.findIndex((option) => sameJson(option.value, one)))
+    String(values.findIndex((option) => sameData(option.value, one)))
   const change = ({ target }: ChangeEvent<HTMLSelectElement>): void => {
     const chosen = Array.from(
       target.selectedOptions,

@@ -37,7 +37,7 @@ export function RecentCalls({
         {entries.map((entry) => (
           <li key={entry.id} className="entry">
             <EntryFacts entry={entry} />
-            <span className="entry-buttons">
+            <span className="row">
               <Button size="small" onClick={() => onUse(entry)}>
                 Use input
               </Button>

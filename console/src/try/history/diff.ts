@@ -1,5 +1,5 @@
 import { isRecord } from "../../../../src/internal/guards.ts"
-import { sameJson } from "../schema/json.ts"
+import { sameData } from "../../../../src/internal/same-data.ts"
 import type { Path } from "../schema/json.ts"
 import { toPointer } from "../schema/pointer.ts"
 
@@ -27,7 +27,7 @@ export function diffValues(before: unknown, after: unknown): Diff {
 }
 
 function compare(before: unknown, after: unknown, path: Path, changes: Change[]): void {
-  if (changes.length > MAX_CHANGES || sameJson(before, after)) return
+  if (changes.length > MAX_CHANGES || sameData(before, after)) return
   if (Array.isArray(before) && Array.isArray(after))
     return compareLists(before, after, path, changes)
   if (isRecord(before) && isRecord(after)) {
@@ -52,9 +52,9 @@ function compareLists(
 ): void {
   const shorter = Math.min(before.length, after.length)
   let start = 0
-  while (start < shorter && sameJson(before[start], after[start])) start++
+  while (start < shorter && sameData(before[start], after[start])) start++
   let end = 0
-  while (end < shorter - start && sameJson(before.at(-1 - end), after.at(-1 - end))) end++
+  while (end < shorter - start && sameData(before.at(-1 - end), after.at(-1 - end))) end++
   const [was, is] = [
     before.slice(start, before.length - end),
     after.slice(start, after.length - end),

@@ -1,7 +1,7 @@
 import { schemasAt } from "../schema/at-path.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { isSecretField } from "../../../../src/internal/secret-names.ts"
-import { isSchema, setOwn } from "../../../../src/schema/json.ts"
+import { isSchema, listOf, setOwn } from "../../../../src/schema/json.ts"
 import { own } from "../schema/json.ts"
 import type { JsonRecord, Path } from "../schema/json.ts"
 import { toPointer } from "../schema/pointer.ts"
@@ -18,21 +18,42 @@ const MAX_DEPTH = 60
 
 /** Takes out what looks like a secret, by its name or its schema, and texts as long as files. */
 export function withoutSecrets(value: unknown, schema?: unknown): Masked {
-  return without(value, schema, (current, path, schemas) => {
-    const last = path.at(-1)
-    if (isTooLong(current) || (typeof last === "string" && isSecretField(last, current)))
-      return true
-    return schemas().some(
-      (one) => own(one, "writeOnly") === true || own(one, "format") === "password",
-    )
-  })
+  return without(value, schema, isSecretPart)
 }
 
-/** Takes out what only the server sets. */
-export function withoutReadOnly(value: unknown, schema?: unknown): Masked {
-  return without(value, schema, (_current, _path, schemas) =>
-    schemas().some((one) => own(one, "readOnly") === true),
+/** The same of a value that is kept only when it is small; `undefined` for another one, of which little is read. */
+export function smallWithoutSecrets(value: unknown, maxLength: number): unknown {
+  let left = maxLength
+  try {
+    return without(value, undefined, (current, path, schemas) => {
+      if (isSecretPart(current, path, schemas)) return true
+      left -= typeof current === "string" ? current.length : 1
+      if (left < 0) throw TOO_LARGE
+      return false
+    }).value
+  } catch (error) {
+    if (error === TOO_LARGE) return undefined
+    throw error
+  }
+}
+
+const TOO_LARGE = new Error("The value is too large.")
+
+const isSecretPart: Test = (current, path, schemas) => {
+  const last = path.at(-1)
+  if (isTooLong(current) || (typeof last === "string" && isSecretField(last, current))) return true
+  return schemas().some(
+    (one) => own(one, "writeOnly") === true || own(one, "format") === "password",
   )
+}
+
+/** Takes out what only the server sets; a parameter that is required stays. */
+export function withoutReadOnly(value: unknown, schema?: unknown): Masked {
+  const required = listOf(own(schema, "required"))
+  return without(value, schema, (_current, path, schemas) => {
+    if (path.length === 1 && required.includes(path[0])) return false
+    return schemas().some((one) => own(one, "readOnly") === true)
+  })
 }
 
 /** Whether a part of a value is left out; `schemas` returns the schemas that apply to it. */

@@ -6,7 +6,7 @@ import { StoredValue } from "../../ui/stored-value.ts"
 import type { Shelf } from "../../ui/stored-value.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { listOf } from "../../../../src/schema/json.ts"
-import { withoutSecrets } from "./mask.ts"
+import { smallWithoutSecrets, withoutSecrets } from "./mask.ts"
 
 /** A call that was made from this browser. */
 export interface HistoryEntry {
@@ -42,7 +42,7 @@ export function toEntry(
   at: number,
 ): HistoryEntry {
   const { value, removed } = withoutSecrets(input, schema)
-  const result = withoutSecrets(resultOf(outcome)).value
+  const result = smallWithoutSecrets(resultOf(outcome), MAX_RESULT)
   const size = printJson(result)?.length ?? 0
   const { text, tone, code } = endingOf(outcome)
   return {

@@ -141,11 +141,13 @@ export class Field {
     return [...this.#declared.keys()]
   }
 
-  /** Declared names that a caller sets, the required ones first. */
+  /** Declared names that a caller sets, the required ones first: what is required cannot be left to the server. */
   get names(): readonly string[] {
     if (this.#names === undefined) {
-      const set = this.declared.filter((name) => this.property(name)?.first("readOnly") !== true)
       const { required } = this
+      const set = this.declared.filter(
+        (name) => required.has(name) || this.property(name)?.first("readOnly") !== true,
+      )
       this.#names = [
         ...set.filter((name) => required.has(name)),
         ...set.filter((name) => !required.has(name)),

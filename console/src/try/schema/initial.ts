@@ -64,8 +64,10 @@ class Filling {
     const { required } = field
     for (const name of field.declared) {
       const child = field.property(name)
-      if (child === undefined || child.first("readOnly") === true) continue
-      if (!required.has(name) && (child.first("default") ?? null) === null) continue
+      if (child === undefined) continue
+      const isOffered =
+        child.first("readOnly") !== true && (child.first("default") ?? null) !== null
+      if (!required.has(name) && !isOffered) continue
       // An unticked box means false already.
       const value = this.start(child, depth + 1) ?? (child.kind === "boolean" ? false : undefined)
       if (value !== undefined) setOwn(filled, name, value)

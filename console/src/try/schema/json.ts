@@ -26,18 +26,3 @@ export function namedSchemas(
   if (!isRecord(map)) return []
   return Object.entries(map).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]))
 }
-
-/** Whether two JSON values are the same. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
-  }
-  if (!isRecord(a) || !isRecord(b)) return false
-  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
-  const others = Object.keys(b).filter((key) => b[key] !== undefined)
-  return (
-    keys.length === others.length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
-  )
-}

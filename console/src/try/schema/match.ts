@@ -3,7 +3,8 @@
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { jsonType } from "../../../../src/schema/json.ts"
 import type { Field } from "./field.ts"
-import { own, sameJson } from "./json.ts"
+import { own } from "./json.ts"
+import { sameData } from "../../../../src/internal/same-data.ts"
 import type { Path } from "./json.ts"
 
 /** A value of another type than the field has. */
@@ -30,7 +31,7 @@ export function mismatch(field: Field, value: unknown, depth = 0): number {
   const wrong = depth === 0 ? OTHER_TYPE : OTHER_VALUE
   switch (field.kind) {
     case "values": {
-      if (field.values?.some((one) => sameJson(one.value, value))) return 0
+      if (field.values?.some((one) => sameData(one.value, value))) return 0
       return field.constant === undefined ? wrong : OTHER_CONSTANT
     }
     case "choice":
@@ -74,7 +75,7 @@ export function unseenIn(field: Field, value: unknown, path: Path = []): readonl
   if (field.kind === "json") return []
   // A fixed value is not drawn.
   const { constant } = field
-  if (constant !== undefined) return sameJson(constant, value) ? [] : [path]
+  if (constant !== undefined) return sameData(constant, value) ? [] : [path]
   if (field.kind === "choice") {
     const option = field.options[optionFor(field, value)]
     return option === undefined ? [] : unseenIn(option.field, value, path)

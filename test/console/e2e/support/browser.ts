@@ -120,6 +120,8 @@ export async function moveTo(opened: Opened, url: string): Promise<void> {
         addEventListener("hashchange", () => setTimeout(resolve), { once: true })
         location.hash = hash
       })
+    // What runs, and the results of earlier calls, are forgotten with the page.
+    dispatchEvent(new Event("pagehide"))
     const { hash } = new URL(to)
     const [view] = hash.split("?")
     if (location.hash.split("?")[0] === view) await go(view === "#/history" ? "#/" : "#/history")

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { plainText } from "../../../console/src/ui/plain-text.ts"
+import { plainText } from "../../src/internal/plain-text.ts"
 
 test.for([
   ["<p>Creates a <b>refund</b>.</p>\n<p>Then more.</p>", "Creates a refund. Then more."],

@@ -1,18 +1,17 @@
-import type { OperationSpec } from "../../api/model.ts"
-import { isRecord } from "../../../../src/internal/guards.ts"
-import { getOwn, setOwn } from "../../../../src/schema/json.ts"
-import { flatten, requiredOf } from "../../../../src/schema/read/flatten.ts"
-import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn, setOwn } from "../../json.ts"
+import { flatten, requiredOf } from "../flatten.ts"
+import { scopeOf } from "../resolve-ref.ts"
 import { sampleOf } from "./sample.ts"
 
 const MAX_EXAMPLES = 20
 
 /** Inputs that show how an operation is called; `undefined` for one that takes nothing. Never empty. */
-export function exampleInputs(
-  spec: Pick<OperationSpec, "examples" | "inputSchema">,
-): readonly unknown[] {
-  const schema: unknown = spec.inputSchema
-  const { examples = [] } = spec
+export function exampleInputs(spec: {
+  readonly inputSchema: unknown
+  readonly examples?: readonly unknown[] | undefined
+}): readonly unknown[] {
+  const { inputSchema: schema, examples = [] } = spec
   if (examples.length === 0 && takesNothing(schema)) return [undefined]
   const made = sampleOf({ schema, scope: scopeOf(schema) })
   if (examples.length === 0) return [made]

@@ -1,18 +1,13 @@
 // A small value that fits a schema: what the schema shows itself, else the least that it asks for.
 
-import { isRecord } from "../../../../src/internal/guards.ts"
-import { listOf, setOwn } from "../../../../src/schema/json.ts"
-import type { JsonSchema } from "../../../../src/schema/json.ts"
-import {
-  alternativesOf,
-  flatten,
-  propertiesOf,
-  requiredOf,
-} from "../../../../src/schema/read/flatten.ts"
-import type { Flat } from "../../../../src/schema/read/flatten.ts"
-import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
-import { typesOf } from "../../../../src/schema/read/types.ts"
-import { valuesOf } from "../../../../src/schema/read/values.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { listOf, setOwn } from "../../json.ts"
+import type { JsonSchema } from "../../json.ts"
+import { alternativesOf, flatten, propertiesOf, requiredOf } from "../flatten.ts"
+import type { Flat } from "../flatten.ts"
+import type { Part } from "../resolve-ref.ts"
+import { typesOf } from "../types.ts"
+import { valuesOf } from "../values.ts"
 import { sampleNumber } from "./sample-number.ts"
 import { sampleText } from "./sample-text.ts"
 

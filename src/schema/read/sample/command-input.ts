@@ -1,10 +1,9 @@
-import { isRecord } from "../../../../src/internal/guards.ts"
-import { flatten, propertiesOf } from "../../../../src/schema/read/flatten.ts"
-import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
-import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
-import { choicesOf, typesOf } from "../../../../src/schema/read/types.ts"
-import { printJson } from "../../ui/json-text.ts"
-import { shellWord } from "./shell.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { flatten, propertiesOf } from "../flatten.ts"
+import { scopeOf } from "../resolve-ref.ts"
+import type { Part } from "../resolve-ref.ts"
+import { choicesOf, typesOf } from "../types.ts"
+import { shellWord } from "../../../internal/shell.ts"
 
 // Longer inputs are more readable as JSON.
 const MAX_ARGUMENTS = 8
@@ -20,11 +19,11 @@ export function commandInput(input: unknown, schema: unknown): readonly string[]
   const root = { schema, scope: scopeOf(schema) }
   const words = isRecord(input) ? objectWords("", input, root) : undefined
   if (words !== undefined && words.length <= MAX_ARGUMENTS) return words.map(shellWord)
-  return ["--input", shellWord(printJson(input) ?? "")]
+  return ["--input", shellWord(jsonText(input))]
 }
 
 function wordsOf(key: string, value: unknown, part: Part): readonly string[] {
-  const json = [`${key}:=${printJson(value)}`]
+  const json = [`${key}:=${jsonText(value)}`]
   if (Array.isArray(value)) return listWords(key, value, part) ?? json
   if (isRecord(value) && Object.keys(value).length > 0) {
     return objectWords(`${key}.`, value, part) ?? json
@@ -97,6 +96,15 @@ function itemOf(part: Part): Part | undefined {
   const [only, ...others] = layers
   if (only === undefined || others.length > 0 || hasPlaces) return undefined
   return { schema: only.schema["items"], scope: only.scope }
+}
+
+/** JSON in which integers beyond 2^53 keep their digits. */
+function jsonText(value: unknown): string {
+  if (typeof value === "bigint") return String(value)
+  if (Array.isArray(value)) return `[${value.map(jsonText).join()}]`
+  if (!isRecord(value)) return JSON.stringify(value) ?? "null"
+  const members = Object.entries(value).filter(([, item]) => item !== undefined)
+  return `{${members.map(([key, item]) => `${JSON.stringify(key)}:${jsonText(item)}`).join()}}`
 }
 
 function isPlainName(name: string): boolean {

@@ -6,7 +6,7 @@ const MAX_TESTED = 24
 const MAX_TEXT = 200
 
 /** A text that a pattern accepts; `undefined` when none is found. */
-export function textLike(pattern: string, least = 0, most = MAX_TEXT): string | undefined {
+export function textLike(pattern: string, least = 0, most: number = MAX_TEXT): string | undefined {
   const expression = compiled(pattern)
   if (expression === undefined) return undefined
   const candidates = ["example", written(pattern, 1), written(pattern, least), ...WORDS]

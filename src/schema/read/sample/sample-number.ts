@@ -1,4 +1,4 @@
-import type { Flat } from "../../../../src/schema/read/flatten.ts"
+import type { Flat } from "../flatten.ts"
 
 /** A number within the bounds of a schema: 1 where that is one of them. */
 export function sampleNumber(flat: Flat, isInteger: boolean): number {

@@ -1,5 +1,5 @@
-import { textOf } from "../../../../src/schema/json.ts"
-import type { Flat } from "../../../../src/schema/read/flatten.ts"
+import { textOf } from "../../json.ts"
+import type { Flat } from "../flatten.ts"
 import { textLike } from "./pattern-text.ts"
 
 const BY_FORMAT: Readonly<Record<string, string>> = {

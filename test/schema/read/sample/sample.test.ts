@@ -1,16 +1,15 @@
 import { describe, expect, test } from "vitest"
-import { exampleInputs } from "../../../console/src/read/snippets/example-input.ts"
-import { textLike } from "../../../console/src/read/snippets/pattern-text.ts"
-import { sampleOf } from "../../../console/src/read/snippets/sample.ts"
-import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
-import { FromSchema } from "../../../src/schema/from-schema.ts"
-import { collectErrors } from "../../../src/index.ts"
-import type { OperationSpec } from "../../../src/core/types.ts"
+import { exampleInputs } from "../../../../src/schema/read/sample/example-input.ts"
+import { textLike } from "../../../../src/schema/read/sample/pattern-text.ts"
+import { sampleOf } from "../../../../src/schema/read/sample/sample.ts"
+import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import { FromSchema } from "../../../../src/schema/from-schema.ts"
+import { collectErrors } from "../../../../src/index.ts"
 
 const sample = (schema: unknown): unknown => sampleOf({ schema, scope: scopeOf(schema) })
 
 const inputsOf = (inputSchema: unknown, examples?: readonly unknown[]): readonly unknown[] =>
-  exampleInputs({ inputSchema, examples } as Pick<OperationSpec, "examples" | "inputSchema">)
+  exampleInputs({ inputSchema, examples })
 
 describe("an input that is made from a schema", () => {
   test.each<[unknown, unknown]>([
