@@ -78,7 +78,7 @@ const here = import.meta.dirname
  * emits is loaded as it stands. Type errors are printed and stop nothing: they do not change what runs.
  */
 export function buildLibrary(): void {
-  const compiler = resolve(here, "../node_modules/typescript/bin/tsc")
+  const compiler = resolve(here, "../../node_modules/typescript/bin/tsc")
   const out = resolve(here, "dist")
   const { status, stdout } = spawnSync(
     process.execPath,
