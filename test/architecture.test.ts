@@ -239,6 +239,14 @@ describe("source files", () => {
     expect(inEngine.filter((file) => calls.test(read(file)))).toEqual(["src/engine/invoke.ts"])
   })
 
+  test("serve MCP without the SDK, whose client alone is used: by src/sources/mcp/client/", () => {
+    const SDK = "@modelcontextprotocol/"
+    const users = files.filter((file) =>
+      findImports(read(file)).some(({ specifier }) => specifier?.startsWith(SDK) === true),
+    )
+    expect(users).toEqual(["src/sources/mcp/client/sdk.ts"])
+  })
+
   test("copy no helper of src/internal/", () => {
     const all = [...files, ...sourceFiles("tools/faults")]
     expect(all.flatMap((file) => helperFaults(file, read(file)))).toEqual([])

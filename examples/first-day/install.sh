@@ -1,4 +1,4 @@
 npm init -y
 npm pkg set type=module
-npm install @alkdev/operations ws @modelcontextprotocol/server
+npm install @alkdev/operations ws
 npm install --save-dev tsx

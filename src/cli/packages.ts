@@ -15,8 +15,6 @@ export interface NeededPackage {
   readonly isOptional: boolean
 }
 
-const MCP_SERVER = "@modelcontextprotocol/server"
-
 /** The optional packages that sources need, installed or not. */
 export function packagesOfSources(
   sources: readonly Pick<ResolvedSource, "name" | "kind" | "config" | "disabled">[],
@@ -33,11 +31,8 @@ export function packagesOfSources(
 
 /** The optional packages that serving needs. */
 export function packagesOfServer({ server }: Pick<ResolvedConfig, "server">): NeededPackage[] {
-  const { mcp, websocket, jwt } = server
+  const { websocket, jwt } = server
   return [
-    ...(mcp === false
-      ? []
-      : [{ name: MCP_SERVER, users: ["MCP (/mcp)"], isOptional: mcp === undefined }]),
     ...(websocket === false
       ? []
       : [{ name: "ws", users: ["WebSocket (/ws)"], isOptional: websocket === undefined }]),

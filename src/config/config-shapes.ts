@@ -131,7 +131,7 @@ export const serverShape: Shape = fields(
       "What each caller may have open at the same time: calls (100), sseStreams (20), streams over WebSockets (100), sockets (50).",
     ),
     maxUploadBytes: field("count", "The size of a body with files; default: 1 MiB."),
-    mcp: field("boolean", "Serves /mcp; on where @modelcontextprotocol/server is installed."),
+    mcp: field("boolean", "Serves /mcp; on by default."),
     websocket: field("boolean", "Serves /ws; on where ws is installed."),
     errors: field(
       { oneOf: ["expose", "hide"] },

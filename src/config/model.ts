@@ -47,7 +47,7 @@ export interface ServerConfig {
   readonly limits?: LimitsConfig | undefined
   /** Maximum size of a body with files, in bytes; default: 1 MiB. Files beyond 1 MiB are streams. */
   readonly maxUploadBytes?: number | undefined
-  /** `/mcp`; on where `@modelcontextprotocol/server` is installed. */
+  /** `/mcp`; default: true. */
   readonly mcp?: boolean | undefined
   /** `/ws`; on where `ws` is installed. */
   readonly websocket?: boolean | undefined

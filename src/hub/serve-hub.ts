@@ -14,7 +14,6 @@ import { loadJose } from "../internal/jose.ts"
 import { normalizePath } from "../serve/http/mount-path.ts"
 import { API_KEY } from "../serve/http/auth/options.ts"
 import { UPGRADE_RULES } from "../serve/upgrade.ts"
-import { checkServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { checkWs } from "../transport/websocket/ws-package.ts"
@@ -112,8 +111,7 @@ async function open(
 ): Promise<ServedHub> {
   const { port = 3000, host = "127.0.0.1", limits = {} } = config
   const { logger, clock } = internalsOf(hub)
-  const findSockets = (): Promise<unknown> => checkWs("server.websocket")
-  const hasSockets = await canServe("WebSocket", findSockets, config.websocket, logger)
+  const hasSockets = await canServeSockets(config.websocket, logger)
   const websocket = hasSockets && {
     maxInFlight: limits.calls,
     maxStreams: limits.streams,
@@ -181,14 +179,15 @@ async function makeServers(
   const credentials = auth && new Credentials(auth, clock)
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
   if (auth?.jwt !== undefined) await loadJose("server.jwt")
-  const mcp = (await canServe("MCP", checkServerSDK, config.mcp, logger))
-    ? (await import("../serve/mcp/to-mcp.ts")).toMCP(hub.registry, {
-        ...reporting,
-        title,
-        drainMs,
-        logger,
-      })
-    : undefined
+  const mcp =
+    config.mcp === false
+      ? undefined
+      : (await import("../serve/mcp/to-mcp.ts")).toMCP(hub.registry, {
+          ...reporting,
+          title,
+          drainMs,
+          logger,
+        })
   const api = toHTTP(hub.registry, {
     ...reporting,
     allowedHosts,
@@ -222,20 +221,15 @@ async function makeServers(
   return { api, mcp, credentials }
 }
 
-/** Whether a protocol can be served: its package is installed, unless the options decide. */
-async function canServe(
-  what: "MCP" | "WebSocket",
-  load: () => Promise<unknown>,
-  wanted: boolean | undefined,
-  logger: Logger,
-): Promise<boolean> {
+/** Whether WebSockets can be served: their package is installed, unless the options decide. */
+async function canServeSockets(wanted: boolean | undefined, logger: Logger): Promise<boolean> {
   if (wanted === false) return false
   try {
-    await load()
+    await checkWs("server.websocket")
     return true
   } catch (error) {
     if (wanted === true || !(error instanceof MissingPackage)) throw error
-    logger.warn(`${what} clients cannot connect: ${error.message}`)
+    logger.warn(`WebSocket clients cannot connect: ${error.message}`)
     return false
   }
 }

@@ -30,7 +30,7 @@ export interface CapabilityDetails {
 }
 
 /** `error.code` of a request that needs a capability its sender did not declare. */
-export const CAPABILITY_CODE = -32021
+const CAPABILITY_CODE = -32021
 const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
 /** Codes with which a server refuses a request before executing it. */

@@ -76,6 +76,10 @@ export interface MCPHiddenText {
 /** The protocol version of the modern era. */
 export const MODERN_VERSION = "2026-07-28"
 
+/** Protocol versions of the legacy era, the newest first. */
+export const LEGACY_VERSIONS: readonly string[] =
+  "2025-11-25 2025-06-18 2025-03-26 2024-11-05 2024-10-07".split(" ")
+
 /** Log levels of MCP, least important first. */
 export const LOG_LEVELS = [
   "debug",
@@ -90,8 +94,16 @@ export const LOG_LEVELS = [
 
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** In `_meta` of a modern request: the level from which its sender wants log messages. */
-export const LOG_LEVEL_META = "io.modelcontextprotocol/logLevel"
+/** Keys in `_meta` of modern messages. The envelope of a request has the first two, and may have the next two. */
+export const ENVELOPE = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  /** The level from which its sender wants log messages. */
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const
 
 /** Whether a value is an MCP log level. */
 export function isLogLevel(value: unknown): value is LogLevel {

@@ -44,7 +44,7 @@ export interface EndingCredential {
 }
 
 /** The error for running calls and streams whose credential has ended. */
-export function credentialEnded(how: "has expired" | "was revoked"): CallError {
+function credentialEnded(how: "has expired" | "was revoked"): CallError {
   const message = `The credential ${how}. Come back with a new one.`
   return refusal("UNAUTHENTICATED", message, { mayHaveExecuted: true })
 }

@@ -37,12 +37,8 @@ describe("packages that a configuration needs", () => {
 
   test("a server needs the packages of configured protocols, and others are optional", () => {
     const jwt = { jwksUrl: "https://a.example", issuer: "a", audience: "b" }
-    expect(ofServer({})).toEqual(["@modelcontextprotocol/server?", "ws?"])
-    expect(ofServer({ mcp: true, websocket: true, jwt })).toEqual([
-      "@modelcontextprotocol/server",
-      "ws",
-      "jose",
-    ])
+    expect(ofServer({})).toEqual(["ws?"])
+    expect(ofServer({ mcp: true, websocket: true, jwt })).toEqual(["ws", "jose"])
     expect(ofServer({ mcp: false, websocket: false })).toEqual([])
   })
 })

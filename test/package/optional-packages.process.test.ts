@@ -40,8 +40,6 @@ async function evaluate(code: string): Promise<unknown> {
 
 const JOSE = 'auth.jwt needs the optional package "jose". Install it: npm install jose'
 const WS = 'serve/websocket needs the optional package "ws". Install it: npm install ws'
-const SERVER =
-  'to-mcp needs the optional package "@modelcontextprotocol/server". Install it: npm install @modelcontextprotocol/server'
 
 describe("without optional packages", () => {
   test("tokens cannot be checked: serveHTTP does not start, toHTTP says so once and answers with it", async () => {
@@ -77,20 +75,22 @@ describe("without optional packages", () => {
     })
   })
 
-  test("an MCP server says once what it needs, and so does each of its answers", async () => {
+  test("an MCP server needs none: over HTTP, and over standard input and output", async () => {
     const found = await evaluate(`async () => {
       const mcp = toMCP(registry, { logger })
-      const post = () => mcp.fetch(new Request("http://localhost/mcp", { method: "POST", body: "{}" }))
-      const [first, second] = [await post(), await post()]
-      const rejected = await Promise.all([mcp.listen({ port: 0 }), mcp.stdio()].map((one) => one.catch(failed)))
-      return { status: [first.status, second.status], message: (await first.json()).error.message, rejected, logged }
+      const clientInfo = { name: "a", version: "1" }
+      const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })
+      const headers = { "content-type": "application/json", accept: "*/*" }
+      const { url } = await mcp.listen({ port: 0 })
+      const opened = await fetch(url, { method: "POST", headers, body })
+      const { result } = await opened.json()
+      const { close } = await mcp.stdio({ exit: false })
+      await close()
+      await mcp.close()
+      return { status: opened.status, version: result.protocolVersion, logged }
     }`)
-    expect(found).toEqual({
-      status: [503, 503],
-      message: SERVER,
-      rejected: [SERVER, SERVER],
-      logged: [SERVER],
-    })
+    expect(found).toEqual({ status: 200, version: "2025-11-25", logged: [] })
   })
 
   test(
@@ -107,21 +107,21 @@ describe("without optional packages", () => {
       )
 
       const served = await operations("serve", "--port", "0", "--json")
-      expect(JSON.parse(served.stdout)).toMatchObject({ mcpUrl: null, wsUrl: null })
+      expect(JSON.parse(served.stdout)).toMatchObject({
+        mcpUrl: expect.stringContaining("/mcp") as string,
+        wsUrl: null,
+      })
       expect(served.stderr).toContain(
         [
-          '! MCP (/mcp) is not served without the package "@modelcontextprotocol/server", which is not installed.',
           '! WebSocket (/ws) is not served without the package "ws", which is not installed.',
           '! Source "files" needs the package "@modelcontextprotocol/client", which is not installed.',
-          "! Install them: npm install @modelcontextprotocol/server ws @modelcontextprotocol/client\n",
+          "! Install them: npm install ws @modelcontextprotocol/client\n",
         ].join("\n"),
       )
 
       const doctor = await operations("doctor")
       expect(doctor).toMatchObject({ code: 1 })
-      expect(doctor.stdout).toContain(
-        "Install them: npm install @modelcontextprotocol/server ws @modelcontextprotocol/client\n",
-      )
+      expect(doctor.stdout).toContain("Install them: npm install ws @modelcontextprotocol/client\n")
 
       const imported = await operations("import", "node other.js", "--name", "other")
       expect(imported).toMatchObject({ code: 1 })

@@ -26,22 +26,25 @@ async function create(name: ServerName): Promise<Server> {
     return await httpOurs(await loadBuiltHTTP())
   }
   if (name === "floor") return (await import("./contenders/http-floor.ts")).httpFloor()
-  if (name === "mcp-floor" || name === "mcp-ours" || name === "mcp-sdk") {
-    const { mcpFloor, mcpOurs, mcpSDK } = await import("./contenders/mcp-servers.ts")
-    if (name === "mcp-ours") return mcpOurs(await loadBuiltMCP())
-    return name === "mcp-sdk" ? await mcpSDK() : mcpFloor()
-  }
-  const peers = await import("./contenders/http-peers.ts")
   switch (name) {
+    case "mcp-floor":
+      return (await import("./contenders/mcp-servers.ts")).mcpFloor()
+    case "mcp-ours":
+    case "mcp-stateless": {
+      const { mcpOurs } = await import("./contenders/mcp-servers.ts")
+      return mcpOurs(await loadBuiltMCP(), name === "mcp-ours")
+    }
+    case "mcp-sdk":
+      return await (await import("./contenders/mcp-servers.ts")).mcpSDK()
     case "fastify":
-      return await peers.fastifyServer()
+      return await (await import("./contenders/http-peers.ts")).fastifyServer()
     case "hono":
-      return peers.honoServer()
+      return (await import("./contenders/http-peers.ts")).honoServer()
     case "trpc":
-      return peers.trpcServer()
+      return (await import("./contenders/http-peers.ts")).trpcServer()
     case "orpc":
-      return peers.orpcServer()
+      return (await import("./contenders/http-peers.ts")).orpcServer()
     case "orpc-batch":
-      return peers.orpcServer(true)
+      return (await import("./contenders/http-peers.ts")).orpcServer(true)
   }
 }

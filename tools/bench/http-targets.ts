@@ -11,7 +11,7 @@ export type ServerName =
   | "orpc"
   | "orpc-batch"
   | MCPServerName
-type MCPServerName = "mcp-floor" | "mcp-ours" | "mcp-sdk"
+type MCPServerName = "mcp-floor" | "mcp-ours" | "mcp-stateless" | "mcp-sdk"
 
 /** One way to call a server. */
 export interface Target {

@@ -12,6 +12,9 @@ import { spreadOf } from "./measure.ts"
 import type { Spread, Workload } from "./measure.ts"
 
 export const OVER_HTTP = "tools/call over HTTP"
+export const STATELESS = `${OVER_HTTP}, 2025 without sessions`
+export const SESSION_CALL = `${OVER_HTTP}, 2025 in a session`
+export const ASKED = `${OVER_HTTP}, 2025 of a client that can be asked`
 export const SDK_SESSION = "tools/call over HTTP, one session of the SDK"
 
 /** The first requests of a new process, as a multiple of what they cost by hand. */
@@ -27,6 +30,8 @@ interface Target {
   readonly server: ServerName
   readonly headers: Readonly<Record<string, string>>
   readonly body: (input: QuoteInput) => string
+  /** What a client declares that opens a session. */
+  readonly capabilities?: object
 }
 
 const ACCEPT = { accept: "application/json, text/event-stream" }
@@ -40,7 +45,8 @@ const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},
 }
-const LEGACY = { ...ACCEPT, "mcp-protocol-version": "2025-11-25", "mcp-session-id": SESSION }
+const LEGACY = { ...ACCEPT, "mcp-protocol-version": "2025-11-25" }
+const ASKABLE = { elicitation: {}, sampling: {}, roots: {} }
 
 const modern = (input: QuoteInput): string => textOf({ arguments: input, _meta: ENVELOPE })
 const legacy = (input: QuoteInput): string => textOf({ arguments: input })
@@ -48,7 +54,15 @@ const legacy = (input: QuoteInput): string => textOf({ arguments: input })
 const targets: readonly Target[] = [
   { name: `${OVER_HTTP}, by hand`, server: "mcp-floor", headers: MODERN, body: modern },
   { name: OVER_HTTP, server: "mcp-ours", headers: MODERN, body: modern },
-  { name: SDK_SESSION, server: "mcp-sdk", headers: LEGACY, body: legacy },
+  { name: STATELESS, server: "mcp-stateless", headers: LEGACY, body: legacy },
+  { name: SESSION_CALL, server: "mcp-ours", headers: LEGACY, body: legacy, capabilities: {} },
+  { name: ASKED, server: "mcp-ours", headers: LEGACY, body: legacy, capabilities: ASKABLE },
+  {
+    name: SDK_SESSION,
+    server: "mcp-sdk",
+    headers: { ...LEGACY, "mcp-session-id": SESSION },
+    body: legacy,
+  },
 ]
 
 /** The rows, and what ends their processes. */
@@ -62,9 +76,10 @@ export async function mcpOverHTTP(): Promise<MCPHTTPRows> {
   const load = new AskedChild<Load>(LOAD)
   const servers: HTTPProcess[] = []
   const workloads: Workload[] = []
-  for (const target of targets) {
-    const server = await startServer(target.server)
+  for (const { capabilities, ...one } of targets) {
+    const server = await startServer(one.server)
     servers.push(server)
+    const target = capabilities === undefined ? one : await opened(one, server, capabilities)
     await verify(target, server)
     workloads.push({
       name: target.name,
@@ -92,7 +107,9 @@ export async function measureFirst(rounds: number): Promise<FirstRequests[]> {
       for (const [index, target] of targets.entries()) {
         const server = await startServer(target.server)
         const before = await server.ask<number>("cpu")
-        await send(load, target, server, FIRST)
+        const { capabilities } = target
+        const one = capabilities === undefined ? target : await opened(target, server, capabilities)
+        await send(load, one, server, FIRST)
         costs[index]?.push((await server.ask<number>("cpu")) - before)
         server.end()
       }
@@ -106,6 +123,24 @@ export async function measureFirst(rounds: number): Promise<FirstRequests[]> {
     const ratio = spreadOf(own.map((cost, round) => cost / (floor[round] as number)))
     return { name, ratio, nanoseconds: spreadOf(own).median / FIRST }
   })
+}
+
+/** A target whose client has opened a session. */
+async function opened(
+  target: Target,
+  { port }: HTTPProcess,
+  capabilities: object,
+): Promise<Target> {
+  const clientInfo = { name: "bench", version: "1.0.0" }
+  const params = { protocolVersion: "2025-11-25", capabilities, clientInfo }
+  const answer = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...ACCEPT },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }),
+  })
+  await answer.text()
+  const session = answer.headers.get("mcp-session-id") ?? ""
+  return { ...target, headers: { ...target.headers, "mcp-session-id": session } }
 }
 
 async function send(

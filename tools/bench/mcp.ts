@@ -170,6 +170,7 @@ class NodeRequest {
 class NodeResponse {
   readonly writableFinished = false
   readonly destroyed = false
+  readonly writableNeedDrain = false
   text = ""
 
   writeHead(): void {}
@@ -181,6 +182,8 @@ class NodeResponse {
   write(): boolean {
     return true
   }
+
+  destroy(): void {}
 
   end(text = ""): void {
     this.text = text

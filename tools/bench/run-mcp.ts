@@ -2,6 +2,7 @@ import type { MCPResults } from "./goals.ts"
 import type { MCPLibrary } from "./library.ts"
 import { mcp } from "./mcp.ts"
 import { mcpOverHTTP, measureFirst } from "./mcp-http.ts"
+import { measureStdio } from "./mcp-stdio.ts"
 import { measure } from "./measure.ts"
 import type { Effort } from "./measure.ts"
 
@@ -26,7 +27,9 @@ export async function measureMCP(
       batch: effort.batch * 10,
       warmUp: effort.warmUp * 8,
     })
-    return { served, imported, overHTTP, first: await measureFirst(effort.rounds / 2) }
+    log("Measuring MCP over stdio")
+    const stdio = await measureStdio(Math.ceil(effort.rounds / 2))
+    return { served, imported, overHTTP, stdio, first: await measureFirst(effort.rounds / 2) }
   } finally {
     remote.close()
   }

@@ -3,6 +3,7 @@ import type { CoreResults, Goal, HTTPResults, MCPResults, ProtocolResults } from
 import type { Disconnects } from "./http-disconnect.ts"
 import type { Idle } from "./http-idle.ts"
 import type { FirstRequests } from "./mcp-http.ts"
+import type { StdioCost } from "./mcp-stdio.ts"
 import type { Measurement, Spread } from "./measure.ts"
 import type { DocumentResults, ImporterResult, OpenAPIResults } from "./openapi.ts"
 
@@ -30,13 +31,25 @@ export function protocolTables(results: ProtocolResults): string[] {
 }
 
 /** MCP tools, as plain text. */
-export function mcpTables({ served, imported, overHTTP, first }: MCPResults): string[] {
+export function mcpTables({ served, imported, overHTTP, stdio, first }: MCPResults): string[] {
   return [
     section("MCP tools that are served, a request in and a response out; times by hand", served),
     section("MCP tools that are imported, over a pipe; times the SDK", imported),
     section("tools/call over HTTP, CPU of the server; times by hand", overHTTP),
+    stdioTable(stdio),
     firstTable(first),
   ]
+}
+
+function stdioTable(costs: readonly StdioCost[]): string {
+  const lines = costs.map(
+    ({ name, startMs, callMicroseconds }) =>
+      `${name.padEnd(40)} ${startMs.toFixed(0).padStart(6)} ms ${callMicroseconds.toFixed(0).padStart(6)} µs`,
+  )
+  return [
+    "MCP over stdio: CPU until initialize is answered, over Node; and of a call",
+    ...lines,
+  ].join("\n")
 }
 
 /** HTTP, as plain text. */

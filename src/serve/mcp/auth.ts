@@ -1,13 +1,13 @@
 import { statusOf } from "../../core/problem.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { runAuthenticate, toVerdict, type Verdict, type Authenticated } from "../authenticate.ts"
+import { runAuthenticate, toVerdict } from "../authenticate.ts"
+import type { Authenticated, KnownCaller, Verdict } from "../authenticate.ts"
 import type { HTTPAnswer, HTTPCaller, HTTPIncoming } from "../exchange.ts"
 import type { MountHost } from "../mount.ts"
 import { checkUpgrade, readBearerToken, type UpgradeRules } from "../upgrade.ts"
 import { jsonAnswer, NOT_SERVED, refuse, refuseWith, type Refusal } from "./answers.ts"
 import type { MCPAuthOptions, ResourceMetadata } from "./options.ts"
-import type { MCPCaller } from "./server.ts"
 
 /** A caller that your application has already authenticated. */
 export interface GivenCaller {
@@ -32,7 +32,7 @@ export interface Mounted {
 /** A request of an admitted caller. */
 export interface MCPRequest {
   readonly incoming: HTTPIncoming
-  readonly caller: MCPCaller
+  readonly caller: KnownCaller
   readonly mount: Mounted | undefined
 }
 
@@ -67,7 +67,7 @@ export class Authenticator {
   }
 
   /** The caller of a request. Throws a `Refusal`, or rejects with one. */
-  admit(incoming: HTTPIncoming, mount?: Mounted): MCPCaller | Promise<MCPCaller> {
+  admit(incoming: HTTPIncoming, mount?: Mounted): KnownCaller | Promise<KnownCaller> {
     const { authenticate, authenticateTimeout } = this.#options
     const isResolved =
       mount !== undefined && (mount.host.authenticate ?? mount.caller.identity) !== undefined
@@ -112,7 +112,7 @@ export class Authenticator {
     throw refuse(refused.status, NOT_SERVED, `Refused: ${refused.reason}.`)
   }
 
-  #decide({ like }: HTTPIncoming, verdict: Verdict): MCPCaller {
+  #decide({ like }: HTTPIncoming, verdict: Verdict): KnownCaller {
     if (verdict.isKnown) return this.#checkScopes(verdict)
     const { reason, outage } = verdict
     const status = outage === undefined ? 401 : statusOf(outage.code)
@@ -122,7 +122,7 @@ export class Authenticator {
       : refuseWith(outage)
   }
 
-  #checkScopes({ identity, expiresAt }: MCPCaller): MCPCaller {
+  #checkScopes({ identity, expiresAt }: KnownCaller): KnownCaller {
     const { requiredScopes = [] } = this.#options
     if (requiredScopes.every((scope) => identity?.scopes.includes(scope) ?? false)) {
       return { identity, expiresAt }

@@ -1,84 +1,70 @@
 import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
-import { isLogLevel, traceOf, type LogLevel, type MCPEra } from "../../mcp/model.ts"
-import type { Identity } from "../../core/types.ts"
-import { InputRounds, type RoundCall } from "./input-rounds.ts"
+import { INVALID_PARAMS } from "../../mcp/errors.ts"
+import { ENVELOPE, isLogLevel, traceOf, type JsonObject } from "../../mcp/model.ts"
+import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
 import { logOf, progressOf } from "./reports.ts"
 import { ProtocolError, type SurfaceCall } from "./model.ts"
+import type { Exchange } from "./peer.ts"
 import type { MCPSurface } from "./surface.ts"
 import type { StateSeal } from "./request-state.ts"
-import { ENVELOPE, type SDKContext } from "./sdk.ts"
 
-/** State that all calls of a connection share. */
-export interface Connection {
+/** What all calls have in common. */
+export interface CallParts {
   readonly surface: MCPSurface
-  readonly era: MCPEra
   readonly seal: StateSeal
   readonly inputTimeoutMs: number
   readonly logger: Logger
-  /** Log level and capabilities of the client of a legacy connection. */
-  readonly logLevel: () => LogLevel | undefined
-  readonly capabilities: () => Readonly<Record<string, unknown>> | undefined
 }
 
 /** Answers `tools/call`. */
-export async function callTool(
-  connection: Connection,
-  params: Readonly<Record<string, unknown>>,
-  context: SDKContext,
-  identity: Identity | undefined,
-  signal: AbortSignal,
-): Promise<object> {
-  const { surface, era, seal, logger, inputTimeoutMs } = connection
-  const { mcpReq } = context
-  const isModern = era === "modern"
-  const { name, arguments: input = {} } = params
+export function callTool(parts: CallParts, exchange: Exchange): Promise<object> {
+  const { era, peer, request, caller, token } = exchange
+  const { name, arguments: input = {}, _meta } = request.params ?? {}
+  const meta = _meta as JsonObject | undefined
   if (typeof name !== "string") {
-    throw new ProtocolError(-32602, "tools/call needs params.name, the name of a tool.")
+    throw new ProtocolError(INVALID_PARAMS, "tools/call needs params.name, the name of a tool.")
   }
   if (!isRecord(input)) {
-    throw new ProtocolError(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
+    const message = `tools/call: params.arguments of "${name}" must be an object.`
+    throw new ProtocolError(INVALID_PARAMS, message)
   }
-  const progress = progressOf(context)
-  const level = isModern ? mcpReq.envelope?.[ENVELOPE.logLevel] : connection.logLevel()
+  const progress = progressOf(meta, exchange)
+  const level = era === "modern" ? meta?.[ENVELOPE.logLevel] : peer.logLevel
   const common: Omit<SurfaceCall, "signal"> = {
-    identity,
+    identity: caller.identity,
     era,
     progress: progress?.report,
-    log: isLogLevel(level) ? logOf(name, level, logger, context) : undefined,
-    metadata: traceOf(mcpReq._meta),
+    log: isLogLevel(level) ? logOf(name, level, parts.logger, exchange) : undefined,
+    metadata: traceOf(meta),
   }
-  try {
-    if (isModern) {
-      const { inputResponses, envelope } = mcpReq
-      const requestState = mcpReq.requestState()
-      const asked = { name, input, signal, requestState, inputResponses, envelope }
-      return await callInRounds(surface, seal, asked, common)
-    }
-    const requestInput = liveInput(name, context, connection.capabilities(), inputTimeoutMs)
-    return await surface.call(name, input, { ...common, signal, requestInput })
-  } finally {
-    progress?.flush()
-  }
+  const requestInput = liveInput(name, exchange, parts.inputTimeoutMs)
+  const call =
+    era === "modern"
+      ? callInRounds(parts, exchange, name, input, common)
+      : parts.surface.call(name, input, { ...common, signal: token.signal, requestInput })
+  return progress === undefined ? call : call.finally(() => progress.flush())
 }
 
 /** Runs a modern call; the questions of its handler are its result. */
-export async function callInRounds(
-  surface: MCPSurface,
-  seal: StateSeal,
-  asked: RoundCall,
+async function callInRounds(
+  { surface, seal }: CallParts,
+  { request: { params = {} }, caller, token: outer }: Exchange,
+  name: string,
+  input: JsonObject,
   common: Omit<SurfaceCall, "signal">,
 ): Promise<object> {
-  const { name, input, signal } = asked
+  const { signal } = outer
   const token = new CancelToken()
+  const binding = { principal: caller.identity?.id ?? "", tool: name, input }
   let onAsked = (): void => {}
   // Most handlers have no questions.
   let rounds: InputRounds | undefined
   const openRounds = (): InputRounds =>
-    (rounds ??= new InputRounds(seal, asked, common.identity?.id ?? "", token, () => onAsked()))
-  if (asked.requestState !== undefined) await openRounds().restore()
+    (rounds ??= new InputRounds(seal, binding, params, token, () => onAsked()))
+  if (params["requestState"] !== undefined) await openRounds().restore()
   const listener = {
     handleEvent(): void {
       if (rounds === undefined) token.cancel(signal.reason)

@@ -1,3 +1,4 @@
+import { fromBase64 } from "../../internal/base64.ts"
 import { valueAt } from "../../internal/pointer.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { perObject } from "../../internal/per-object.ts"
@@ -44,7 +45,7 @@ function mismatch(value: unknown, header: string | undefined): string | undefine
   const text = textOf(value)
   if (text === undefined) return undefined
   if (header === undefined) return "the body has it and the header is missing"
-  const decoded = decode(header)
+  const decoded = decodeHeader(header)
   if (decoded === undefined) return "the header is not valid Base64"
   const isSame =
     typeof value === "number" && DECIMAL.test(decoded)
@@ -61,13 +62,13 @@ function textOf(value: unknown): string | undefined {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value)
 }
 
-function decode(header: string): string | undefined {
+/** The text of a header, which may be in Base64; `undefined` when that is not valid. */
+export function decodeHeader(header: string): string | undefined {
   const encoded = SENTINEL.exec(header)?.[1]
   if (encoded === undefined) return header
-  if (!CANONICAL_BASE64.test(encoded)) return undefined
+  const bytes = CANONICAL_BASE64.test(encoded) ? fromBase64(encoded) : undefined
   try {
-    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0))
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+    return bytes && new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
     return undefined
   }

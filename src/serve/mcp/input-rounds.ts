@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../mcp/canonical.ts"
 import { capabilityRequired } from "../../mcp/errors.ts"
+import { ENVELOPE, type JsonObject } from "../../mcp/model.ts"
 import { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
 import type { CancelToken } from "../../internal/signals.ts"
@@ -7,19 +8,8 @@ import { isRecord } from "../../internal/guards.ts"
 import { ProtocolError } from "./model.ts"
 import { lacking, missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"
-import { ENVELOPE } from "./sdk.ts"
 import type { StateBinding, StateSeal } from "./request-state.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
-
-/** A modern call: the tool that it names, and the part of its request that is about questions. */
-export interface RoundCall {
-  readonly name: string
-  readonly input: Readonly<Record<string, unknown>>
-  readonly signal: AbortSignal
-  readonly requestState: unknown
-  readonly inputResponses: Readonly<Record<string, unknown>> | undefined
-  readonly envelope: Readonly<Record<string, unknown>> | undefined
-}
 
 interface SealedState {
   /** Answers of earlier rounds: the digest of the question, and the answer. */
@@ -47,7 +37,7 @@ export class InputRounds {
   readonly #onAsked: () => void
   readonly #seal: StateSeal
   readonly #binding: StateBinding
-  readonly #call: RoundCall
+  readonly #params: JsonObject
   readonly #answers = new Map<string, readonly [question: string, answer: InputResponse]>()
   readonly #earlier = new Map<string, string>()
   readonly #questions = new Map<string, { readonly wire: WireQuestion; readonly digest: string }>()
@@ -59,16 +49,16 @@ export class InputRounds {
   /** `token` aborts the handler. `onAsked` is called when questions were sent. */
   constructor(
     seal: StateSeal,
-    call: RoundCall,
-    principal: string,
+    binding: StateBinding,
+    params: JsonObject,
     token: CancelToken,
     onAsked: () => void,
   ) {
     this.#token = token
     this.#onAsked = onAsked
     this.#seal = seal
-    this.#binding = { principal, tool: call.name, input: call.input }
-    this.#call = call
+    this.#binding = binding
+    this.#params = params
   }
 
   get hasQuestions(): boolean {
@@ -85,7 +75,8 @@ export class InputRounds {
   readonly ask = async (request: InputRequest): Promise<InputResponse> => {
     const key = this.#keyOf(request)
     const wire = wireQuestion(request)
-    const capabilities = this.#call.envelope?.[ENVELOPE.clientCapabilities]
+    const meta = this.#params["_meta"] as JsonObject | undefined
+    const capabilities = meta?.[ENVELOPE.clientCapabilities]
     const missing = missingCapabilities(wire, isRecord(capabilities) ? capabilities : undefined)
     if (missing !== undefined) {
       throw capabilityRequired(missing, lacking(this.#binding.tool, wire, missing))
@@ -137,7 +128,7 @@ export class InputRounds {
 
   /** Reads the answers of earlier rounds. Throws `ProtocolError` for a state that was not issued for this call. */
   async restore(): Promise<void> {
-    const { requestState: state } = this.#call
+    const { requestState: state } = this.#params
     const opened =
       typeof state === "string" ? await this.#seal.open(state, this.#binding) : undefined
     if (!isRecord(opened)) {
@@ -154,8 +145,8 @@ export class InputRounds {
 
   /** An answer in this request, unless the question has changed since. */
   #brought(key: string, wire: WireQuestion, question: string): InputResponse | undefined {
-    const { inputResponses } = this.#call
-    if (inputResponses === undefined || !Object.hasOwn(inputResponses, key)) return undefined
+    const { inputResponses } = this.#params
+    if (!isRecord(inputResponses) || !Object.hasOwn(inputResponses, key)) return undefined
     const earlier = this.#earlier.get(key)
     if (earlier !== undefined && earlier !== question) return undefined
     return readAnswer(wire, inputResponses[key])

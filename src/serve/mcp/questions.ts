@@ -5,7 +5,7 @@ import { CallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { capabilityRequired } from "../../mcp/errors.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
-import { ANYTHING, type SDKContext } from "./sdk.ts"
+import type { Exchange } from "./peer.ts"
 
 /** An MCP request for input. */
 export interface WireQuestion {
@@ -95,30 +95,36 @@ export function lacking(tool: string, { method }: WireQuestion, missing: JsonObj
 /** Asks over an open connection while the handler waits, for clients up to 2025-11-25. */
 export function liveInput(
   tool: string,
-  { mcpReq }: SDKContext,
-  capabilities: JsonObject | undefined,
+  exchange: Exchange,
   timeout: number,
 ): (request: InputRequest) => Promise<InputResponse> {
   return async (request) => {
     const wire = wireQuestion(request)
-    const missing = missingCapabilities(wire, capabilities)
+    const { peer } = exchange
+    const missing = missingCapabilities(wire, peer.capabilities)
     if (missing !== undefined) throw capabilityRequired(missing, lacking(tool, wire, missing))
-    const { signal } = mcpReq
-    let value: unknown
-    try {
-      value = await mcpReq.send(named(wire), ANYTHING, { timeout, signal })
-    } catch (cause) {
-      if (!signal.aborted) throw unanswered(tool, wire, timeout, cause)
-      const message = `The call of "${tool}" ended before its caller answered.`
-      throw new CallError("ABORTED", message, { cause })
+    const reaction = await peer.ask(exchange, named(wire), timeout)
+    switch (reaction.is) {
+      case "ended":
+        throw new CallError("ABORTED", `The call of "${tool}" ended before its caller answered.`)
+      case "late":
+        throw new CallError(
+          "TIMEOUT",
+          `The client of "${tool}" did not answer ${wire.method} within ${timeout} ms. inputTimeoutMs sets the limit.`,
+        )
+      case "refused": {
+        const { code, message } = reaction.error
+        throw unavailable(
+          `The client of "${tool}" could not answer ${wire.method}: ${message}`,
+          code,
+        )
+      }
+      case "answered": {
+        const answer = readAnswer(wire, reaction.result)
+        if (answer !== undefined) return answer
+        throw unavailable(`The client of "${tool}" sent an invalid answer to ${wire.method}.`)
+      }
     }
-    const answer = readAnswer(wire, value)
-    if (answer !== undefined) return answer
-    throw new CallError(
-      "UNAVAILABLE",
-      `The client of "${tool}" sent an invalid answer to ${wire.method}.`,
-      { retryable: false, mayHaveExecuted: true, details: { reason: "INPUT_UNAVAILABLE" } },
-    )
   }
 }
 
@@ -128,28 +134,10 @@ function named(wire: WireQuestion): WireQuestion {
   return { ...wire, params: { ...wire.params, elicitationId: crypto.randomUUID() } }
 }
 
-function unanswered(
-  tool: string,
-  { method }: WireQuestion,
-  timeout: number,
-  cause: unknown,
-): CallError {
-  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
-  if (code === "REQUEST_TIMEOUT") {
-    return new CallError(
-      "TIMEOUT",
-      `The client of "${tool}" did not answer ${method} within ${timeout} ms. inputTimeoutMs sets the limit.`,
-      { cause },
-    )
-  }
-  return new CallError(
-    "UNAVAILABLE",
-    `The client of "${tool}" could not answer ${method}: ${String(message)}`,
-    {
-      cause,
-      retryable: false,
-      mayHaveExecuted: true,
-      details: { reason: "INPUT_UNAVAILABLE", code },
-    },
-  )
+function unavailable(message: string, code?: number): CallError {
+  return new CallError("UNAVAILABLE", message, {
+    retryable: false,
+    mayHaveExecuted: true,
+    details: { reason: "INPUT_UNAVAILABLE", ...(code !== undefined && { code }) },
+  })
 }

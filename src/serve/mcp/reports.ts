@@ -6,7 +6,8 @@ import { redact, redactText } from "../../internal/redact.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { LOG_LEVELS, type LogLevel, type JsonObject } from "../../mcp/model.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
-import type { SDKContext } from "./sdk.ts"
+import { notification } from "./messages.ts"
+import type { Exchange } from "./peer.ts"
 
 /** Updates that may be sent at once, and how fast that allowance refills. */
 const BURST = 200
@@ -62,23 +63,16 @@ export class ProgressSender {
 }
 
 /** A sender of progress, if the caller sent a progress token. */
-export function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
-  const token = mcpReq._meta?.["progressToken"]
-  if (typeof token !== "string" && typeof token !== "number") return undefined
+export function progressOf(
+  meta: JsonObject | undefined,
+  exchange: Exchange,
+): ProgressSender | undefined {
+  const progressToken = meta?.["progressToken"]
+  if (progressToken === undefined) return undefined
   return new ProgressSender(({ progress, total, message }) => {
-    notify(mcpReq, "notifications/progress", {
-      progressToken: token,
-      progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    })
+    const params = { progressToken, progress, total, message }
+    exchange.send(notification("notifications/progress", params))
   })
-}
-
-function notify(request: SDKContext["mcpReq"], method: string, params: JsonObject): void {
-  if (request.signal.aborted) return
-  // The client may have disconnected.
-  request.notify({ method, params }).catch(() => undefined)
 }
 
 /** A logger that also sends messages from a level on to a client, with secrets masked. */
@@ -86,7 +80,7 @@ export function logOf(
   logger: string,
   threshold: LogLevel,
   own: Logger,
-  { mcpReq }: SDKContext,
+  exchange: Exchange,
 ): Logger {
   const from = LOG_LEVELS.indexOf(threshold)
   const write =
@@ -96,7 +90,7 @@ export function logOf(
       if (LOG_LEVELS.indexOf(level) < from) return
       const text = redactText(String(message))
       const data = fields === undefined ? text : { message: text, ...(redact(fields) as object) }
-      notify(mcpReq, "notifications/message", { level, logger, data })
+      exchange.send(notification("notifications/message", { level, logger, data }))
     }
   return {
     debug: write("debug", "debug"),

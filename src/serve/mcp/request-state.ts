@@ -39,7 +39,7 @@ export class StateSeal {
   async seal(payload: unknown, binding: StateBinding): Promise<string> {
     const content = JSON.stringify({ exp: this.#now() + this.#ttlMs, p: payload })
     const body = toUrl(toBase64(utf8(content)))
-    const mac = await subtle().sign("HMAC", await this.#key, await signed(body, binding))
+    const mac = await subtle().sign("HMAC", await this.#key, signed(body, binding))
     return `${PREFIX}${body}.${toUrl(toBase64(new Uint8Array(mac)))}`
   }
 
@@ -50,7 +50,7 @@ export class StateSeal {
     const body = state.slice(PREFIX.length, dot)
     const mac = fromUrl(state.slice(dot + 1))
     if (mac === undefined) return undefined
-    const isOurs = await subtle().verify("HMAC", await this.#key, mac, await signed(body, binding))
+    const isOurs = await subtle().verify("HMAC", await this.#key, mac, signed(body, binding))
     const bytes = isOurs ? fromUrl(body) : undefined
     if (bytes === undefined) return undefined
     const { exp, p } = JSON.parse(new TextDecoder().decode(bytes)) as { exp: number; p: unknown }
@@ -58,16 +58,8 @@ export class StateSeal {
   }
 }
 
-async function digest(value: unknown): Promise<string> {
-  const bytes = await subtle().digest("SHA-256", utf8(canonicalJson(value)))
-  return toUrl(toBase64(new Uint8Array(bytes)))
-}
-
-async function signed(
-  body: string,
-  { principal, tool, input }: StateBinding,
-): Promise<Uint8Array<ArrayBuffer>> {
-  return utf8(JSON.stringify([PREFIX, body, principal, tool, await digest(input)]))
+function signed(body: string, { principal, tool, input }: StateBinding): Uint8Array<ArrayBuffer> {
+  return utf8(canonicalJson([PREFIX, body, principal, tool, input]))
 }
 
 function keyBytes(key: string | Uint8Array | undefined): Uint8Array<ArrayBuffer> {

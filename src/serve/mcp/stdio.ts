@@ -1,11 +1,19 @@
+// Standard input and output: lines, the client at the other end, the end of the process, and who else may write.
+
 import { CallError, isCallError } from "../../core/errors.ts"
+import { INVALID_PARAMS } from "../../mcp/errors.ts"
 import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import { IDENTITY, type OptionsSchema } from "../../internal/options.ts"
-import type { Logger } from "../../internal/logger.ts"
 import { lineReader } from "../../mcp/lines.ts"
 import type { Identity } from "../../core/types.ts"
+import type { KnownCaller } from "../authenticate.ts"
 import { parseExact } from "../exact-json.ts"
-import type { SDKFactory, SDKTransport, StdioSDK } from "./sdk.ts"
+import { eraOf } from "./eras.ts"
+import { failure, idOf, INVALID_REQUEST, notification, readMessage } from "./messages.ts"
+import { ProtocolError } from "./model.ts"
+import { Exchange, Peer, type Channel } from "./peer.ts"
+import type { Responder } from "./responder.ts"
+import { LIST_CHANGED } from "./subscriptions.ts"
 
 /** Options of `stdio`. */
 export interface StdioOptions {
@@ -41,9 +49,7 @@ interface ProcessLike {
 
 /** Dependencies of `serveStdio`. */
 export interface StdioParts {
-  readonly sdk: StdioSDK
-  readonly factory: SDKFactory
-  readonly logger: Logger
+  readonly responder: Responder
   /** Waits for running calls, up to `drainMs`, and closes everything before the process exits. */
   readonly closeAll: (drainMs: number) => Promise<void>
 }
@@ -67,10 +73,11 @@ let isServing = false
  * process exits within two seconds, whatever else is open: clients start many servers and expect none to remain.
  */
 export async function serveStdio(
-  { sdk, factory, logger, closeAll }: StdioParts,
-  { exit = true, maxMessageBytes = MAX_MESSAGE_BYTES }: StdioOptions,
+  { responder, closeAll }: StdioParts,
+  { identity, exit = true, maxMessageBytes = MAX_MESSAGE_BYTES }: StdioOptions,
 ): Promise<StdioConnection> {
   const host = await nodeProcess()
+  const { logger } = responder
   if (isServing) {
     throw new TypeError("stdio(): standard input and output are being served already.")
   }
@@ -86,7 +93,7 @@ export async function serveStdio(
     isLeaving = true
     setTimeout(() => host.exit(code), EXIT_WITHIN_MS)
     // The process exits in any case.
-    void Promise.all([drainMs === 0 ? served.close() : undefined, closeAll(drainMs)])
+    void closeAll(drainMs)
       .catch((error: unknown) => logger.error("Closing failed", { error }))
       .then(() => host.exit(code))
   }
@@ -102,23 +109,23 @@ export async function serveStdio(
     resolveClosed()
   }
   const claimed = claimOutput(host.stdout, host.stderr)
-  const input = exactInput(host.stdin, maxMessageBytes, () => wire)
-  const wire = new sdk.StdioServerTransport(input, claimed.output)
-  const served = sdk.serveStdio(factory, {
-    transport: wire,
-    onerror: (error: Error) => logger.debug("The MCP connection reported", { error }),
+  const client = serveLines(responder, { identity }, (text) => lines.write(text))
+  const lines = openLines(host.stdin, host.stdout, {
+    write: claimed.write,
+    maxBytes: maxMessageBytes,
+    onLine: (line) => client.receive(line),
+    onClose() {
+      client.close()
+      // A program that closed the connection itself continues; without a client there is nothing left to do.
+      if (exit && !isOver) leave(0, 0)
+      finish()
+    },
+    report: (error) => logger.debug("The MCP connection reported", { error }),
   })
-  const { onclose } = wire
-  wire.onclose = () => {
-    onclose?.()
-    // A program that closed the connection itself continues; without a client there is nothing left to do.
-    if (exit && !isOver) leave(0, 0)
-    finish()
-  }
   for (const [signal, handler] of signals) host.once(signal, handler)
   const close = async (): Promise<void> => {
     finish()
-    await served.close()
+    lines.close()
   }
   return { closed, close, [Symbol.asyncDispose]: close }
 }
@@ -147,38 +154,107 @@ export interface InputLike {
   pause(): unknown
 }
 
-/** Standard input for a transport that gets messages instead of bytes: its own parser changes large integers. */
-export function exactInput(
-  stdin: InputLike,
-  maxMessageBytes: number,
-  transport: () => SDKTransport,
-): InputLike {
-  const lines = lineReader(maxMessageBytes, (line) => receive(line, transport()))
-  const read = (chunk: Uint8Array): void => {
-    if (lines.push(chunk)) return
-    transport().onerror?.(new Error(`A message has more than ${maxMessageBytes} bytes.`))
-    void transport().close()
-  }
-  return {
-    readableEnded: stdin.readableEnded,
-    destroyed: stdin.destroyed,
-    on: (type, listener) => stdin.on(type, type === "data" ? read : listener),
-    off: (type, listener) => stdin.off(type, type === "data" ? read : listener),
-    listenerCount: (type) => stdin.listenerCount(type),
-    pause: () => stdin.pause(),
-  }
+/** How lines are read and written. */
+export interface LineOptions {
+  readonly write: OutputLike["write"]
+  readonly maxBytes: number
+  readonly onLine: (line: string) => void
+  /** Called once. */
+  readonly onClose: () => void
+  readonly report: (error: Error) => void
 }
 
-function receive(line: string, transport: SDKTransport): void {
-  try {
-    transport.onmessage?.(parseExact(line))
-  } catch (error) {
-    transport.onerror?.(error as Error)
-    const { id } = isCallError(error) ? (JSON.parse(line) as { id?: unknown }) : {}
-    if (id === undefined) return
-    const refused = { code: -32602, message: `Invalid params: ${(error as Error).message}` }
-    // A client that is gone needs no answer.
-    transport.send({ jsonrpc: "2.0", id, error: refused }).catch(() => undefined)
+/** Reads and writes lines over two streams, until one of them ends. */
+export function openLines(
+  input: InputLike,
+  output: OutputLike,
+  { write, maxBytes, onLine, onClose, report }: LineOptions,
+): { write(text: string): void; close(): void } {
+  let isOpen = true
+  const lines = lineReader(maxBytes, onLine)
+  const close = (): void => {
+    if (!isOpen) return
+    isOpen = false
+    for (const [type, listener] of listeners) input.off(type, listener)
+    if (input.listenerCount("data") === 0) input.pause()
+    // The failure of an earlier write may be noticed later.
+    output.on("error", ignore)
+    output.off("error", fail)
+    onClose()
+  }
+  const fail = (error: Error): void => {
+    report(error)
+    close()
+  }
+  const read = (chunk: Uint8Array): void => {
+    if (!lines.push(chunk)) fail(new Error(`A message has more than ${maxBytes} bytes.`))
+  }
+  const listeners: readonly (readonly [type: string, listener: Listener])[] = [
+    ["data", read],
+    ["error", report],
+    ["end", close],
+    ["close", close],
+  ]
+  output.off("error", ignore)
+  output.on("error", fail)
+  for (const [type, listener] of listeners) input.on(type, listener)
+  if (input.readableEnded || input.destroyed) queueMicrotask(close)
+  return { close, write: (text) => void (isOpen && write(`${text}\n`)) }
+}
+
+function ignore(): void {}
+
+/** Serves the client at the other end, which may be of both eras: each of its requests says of which. */
+export function serveLines(
+  responder: Responder,
+  caller: KnownCaller,
+  write: (text: string) => void,
+): { receive(line: string): void; close(): void } {
+  const peer = new Peer(true)
+  const channel: Channel = {
+    send: write,
+    finish: (answer) => answer !== undefined && write(answer.text),
+  }
+  // Modern clients listen for changes.
+  let isLegacy = false
+  const changed = JSON.stringify(notification(LIST_CHANGED))
+  const stop = responder.surface.onChange(() => {
+    if (isLegacy) write(changed)
+  })
+  const accept = (value: unknown): void => {
+    const read = readMessage(value)
+    if (read === undefined) {
+      throw new ProtocolError(INVALID_REQUEST, "Invalid Request: this is not a JSON-RPC message.")
+    }
+    const era = read.is === "response" ? "legacy" : eraOf(read)
+    if (read.is === "request") {
+      isLegacy ||= era === "legacy"
+      void responder.answer(new Exchange(peer, era, read.message, caller, channel))
+    } else peer.receive(read.message)
+  }
+  /** Answers what is recognizable as a request; everything else is noise. */
+  const refuse = (line: string, error: unknown): void => {
+    responder.logger.debug("The MCP connection reported", { error })
+    const isProtocol = error instanceof ProtocolError
+    const id = isProtocol || isCallError(error) ? idOf(JSON.parse(line)) : null
+    if (id === null) return
+    const { code, message, data } = isProtocol
+      ? error
+      : new ProtocolError(INVALID_PARAMS, `Invalid params: ${(error as Error).message}`)
+    channel.finish(failure(id, { code, message, data }))
+  }
+  return {
+    receive(line) {
+      try {
+        accept(parseExact(line))
+      } catch (error) {
+        refuse(line, error)
+      }
+    },
+    close() {
+      stop()
+      peer.close("The client has disconnected.")
+    },
   }
 }
 
@@ -186,14 +262,12 @@ function receive(line: string, transport: SDKTransport): void {
 export interface OutputLike {
   write: (chunk: string | Uint8Array, ...rest: unknown[]) => boolean
   on(type: string, listener: (value: Error) => void): unknown
-  once(type: string, listener: (value: Error) => void): unknown
   off(type: string, listener: (value: Error) => void): unknown
-  listeners(type: string): readonly unknown[]
 }
 
 /** Standard output for the protocol, and a function that releases it. */
 export interface ClaimedOutput {
-  readonly output: OutputLike
+  readonly write: OutputLike["write"]
   release(): void
 }
 
@@ -205,18 +279,11 @@ type ConsoleConstructor = new (stdout: OutputLike, stderr: OutputLike) => object
  */
 export function claimOutput(stdout: OutputLike, stderr: OutputLike): ClaimedOutput {
   const original = stdout.write
-  const own: OutputLike = {
-    write: (chunk, ...rest) => original.call(stdout, chunk, ...rest),
-    on: (type, listener) => stdout.on(type, listener),
-    once: (type, listener) => stdout.once(type, listener),
-    off: (type, listener) => stdout.off(type, listener),
-    listeners: (type) => stdout.listeners(type),
-  }
   const replaced: OutputLike["write"] = (chunk, ...rest) => stderr.write(chunk, ...rest)
   stdout.write = replaced
   const restoreConsole = redirectConsole(stderr)
   return {
-    output: own,
+    write: (chunk, ...rest) => original.call(stdout, chunk, ...rest),
     release() {
       restoreConsole()
       // Other code may have replaced it since.

@@ -1,7 +1,6 @@
 import { loggerOf } from "../../engine/failures.ts"
 import { Closable } from "../../internal/closable.ts"
 import { validateOptions } from "../../internal/options.ts"
-import { MissingPackage, reportMissing } from "../../internal/import-peer.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { requireRegistry } from "../../engine/served-registry.ts"
 import type { Identity } from "../../core/types.ts"
@@ -16,8 +15,7 @@ import { HTTPServing } from "./http.ts"
 import { LISTEN_OPTIONS, listenOn, type Listening, type ListenOptions } from "./listen.ts"
 import type { SurfaceCost } from "./model.ts"
 import { MCP_SERVER_OPTIONS, type MCPServerOptions } from "./options.ts"
-import { checkServerSDK, loadServerSDK, loadStdioSDK } from "./sdk.ts"
-import { Servers, type MCPCaller } from "./server.ts"
+import { Responder } from "./responder.ts"
 import { serveStdio, STDIO_OPTIONS, type StdioConnection, type StdioOptions } from "./stdio.ts"
 import { MCPSurface } from "./surface.ts"
 
@@ -46,11 +44,7 @@ export interface MCPServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/**
- * Serves a registry as MCP tools.
- *
- * Loads the package `@modelcontextprotocol/server` with the first request. If it is missing, logs at once how to install it.
- */
+/** Serves a registry as MCP tools. */
 export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MCPServer {
   requireRegistry("toMCP", registry)
   validateOptions("toMCP", options, MCP_SERVER_OPTIONS)
@@ -61,7 +55,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   readonly #registry: AnyRegistry
   readonly #options: MCPServerOptions
   readonly #authenticator: Authenticator
-  readonly #servers: Servers
+  readonly #responder: Responder
   readonly #http: HTTPServing
   readonly #closers = new Set<{ close(): Promise<void> }>()
   #drainMs: number
@@ -74,10 +68,8 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     this.#drainMs = drainMs
     this.#authenticator = new Authenticator(options, logger)
     const surface = new MCPSurface(registry, { ...options, logger })
-    this.#servers = new Servers(surface, options, logger)
-    const installed = checkServerSDK()
-    reportMissing(installed, (message) => logger.error(message))
-    this.#http = new HTTPServing(this.#servers, this.#authenticator, installed, options)
+    this.#responder = new Responder(surface, options, logger)
+    this.#http = new HTTPServing(this.#responder, this.#authenticator, options)
   }
 
   readonly fetch = async (request: Request, caller?: GivenCaller): Promise<Response> => {
@@ -124,7 +116,6 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
 
   async listen(options: ListenOptions = {}): Promise<Listening> {
     validateOptions("listen", options, LISTEN_OPTIONS)
-    await loadServerSDK()
     const hasAuthentication = this.#options.authenticate !== undefined
     const listening = await listenOn(this.node, options, hasAuthentication)
     this.#closers.add(listening)
@@ -133,13 +124,9 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
 
   async stdio(options: StdioOptions = {}): Promise<StdioConnection> {
     validateOptions("stdio", options, STDIO_OPTIONS)
-    const [sdk, stdio] = await Promise.all([loadServerSDK(), loadStdioSDK()])
-    const caller: MCPCaller = { identity: options.identity }
     const connection = await serveStdio(
       {
-        sdk: stdio,
-        factory: ({ era }) => this.#servers.create(sdk, { era, caller, isLasting: true }),
-        logger: this.#servers.logger,
+        responder: this.#responder,
         closeAll: async (drainMs) => {
           this.#drainMs = drainMs
           await this.close()
@@ -153,11 +140,11 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   }
 
   notifyChanged(): void {
-    this.#servers.surface.announce()
+    this.#responder.surface.announce()
   }
 
   cost(identity?: Identity): SurfaceCost {
-    return this.#servers.surface.cost({ identity, era: "modern" })
+    return this.#responder.surface.cost({ identity, era: "modern" })
   }
 
   async #handle(incoming: HTTPIncoming, mount?: Mounted): Promise<HTTPAnswer> {
@@ -170,16 +157,15 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     } catch (error) {
       if (error instanceof Refusal) return error.answer
       if (hasLeft(incoming)) return GONE
-      if (error instanceof MissingPackage) return refuse(503, NOT_SERVED, error.message).answer
-      this.#servers.logger.error("An MCP request failed", { error })
+      this.#responder.logger.error("An MCP request failed", { error })
       return refuse(500, -32603, "Internal error.").answer
     }
   }
 
   protected async end(): Promise<void> {
-    this.#servers.surface.close()
-    await this.#servers.drain(this.#drainMs)
-    await this.#http.close()
+    this.#responder.surface.close()
+    await this.#responder.drain(this.#drainMs)
+    this.#http.close()
     await Promise.all([...this.#closers].map((closer) => closer.close()))
   }
 }

@@ -166,6 +166,8 @@ export class OperationTool {
     const { name: _, title, description, annotations, execution, ...rest } = raw
     const { taskSupport: __, ...otherExecution } = isRecord(execution) ? execution : {}
     const output = this.output(era)
+    // The modern era has no such member.
+    const isExecution = era === "legacy" && Object.keys(otherExecution).length > 0
     const isDescribed = typeof description === "string" || this.form.note !== undefined
     const { outputSchema: ___, ...kept } = rest
     return {
@@ -175,7 +177,7 @@ export class OperationTool {
       ...(isRecord(annotations) && { annotations: visibleTitle(annotations) }),
       inputSchema: visibleSchema(this.form.schema),
       ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
-      ...(Object.keys(otherExecution).length > 0 && { execution: otherExecution }),
+      ...(isExecution && { execution: otherExecution }),
     }
   }
 }

@@ -6,9 +6,6 @@ import { describe, expect, test } from "vitest"
 import type { Logger, OperationContext, OperationRegistry } from "../../../src/index.ts"
 import { CallError } from "../../../src/index.ts"
 import { silentLogger } from "../../../src/testing.ts"
-import type { HTTPAnswer } from "../../../src/serve/exchange.ts"
-import { toResponse, WebIncoming } from "../../../src/serve/fetch.ts"
-import { inTime } from "../../../src/serve/mcp/long-answers.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import type { MCPServerOptions } from "../../../src/to-mcp.ts"
 import { until } from "../../http-client/server.ts"
@@ -493,22 +490,36 @@ describe("results that are none", () => {
 })
 
 describe("an answer that fails late", () => {
-  test("breaks its own stream and nothing else", async () => {
-    const errors: unknown[] = []
-    const note = (error: unknown): void => void errors.push(error)
-    process.on("uncaughtException", note)
-    const late = new Promise<HTTPAnswer>((_resolve, reject) => {
-      setTimeout(() => reject(new Error("too late")), 40)
-    })
+  test.each(["legacy", "modern"] as const)(
+    "is an error on its own stream and nothing else (%s)",
+    async (era) => {
+      const errors: unknown[] = []
+      const note = (error: unknown): void => void errors.push(error)
+      process.on("uncaughtException", note).on("unhandledRejection", note)
+      const registry = quietRegistry([
+        greet,
+        operation("demo.late", {
+          handler: async () => {
+            await new Promise((resolve) => setTimeout(resolve, 40))
+            throw new Error("too late")
+          },
+        }),
+      ])
+      await using at = await victim({ keepAliveMs: 5 }, registry)
+      const params = { name: "demo_late", arguments: {} }
+      const response = await at.post(
+        era === "modern"
+          ? rawRequest("tools/call", { params })
+          : legacyRequest("tools/call", params, headersOf(await openSession(at))),
+      )
 
-    const incoming = new WebIncoming(new Request("http://localhost/"), undefined)
-    const response = toResponse(await inTime(late, 5, () => undefined), incoming)
-    await expect(response.text()).rejects.toThrow("The client left")
-    await new Promise((resolve) => setTimeout(resolve, 50))
-
-    process.off("uncaughtException", note)
-    expect(errors).toEqual([])
-  })
+      expect(response.headers.get("content-type")).toBe("text/event-stream")
+      expect((await answerOf(response)).result).toMatchObject({ isError: true })
+      expect(await at.isWell()).toBe(true)
+      process.off("uncaughtException", note).off("unhandledRejection", note)
+      expect(errors).toEqual([])
+    },
+  )
 })
 
 describe("who may not", () => {

@@ -1,49 +1,26 @@
 import process from "node:process"
+import { PassThrough } from "node:stream"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../src/testing.ts"
 import type { Logger } from "../../../src/index.ts"
-import type { SDKTransport, StdioSDK } from "../../../src/serve/mcp/sdk.ts"
+import { Responder } from "../../../src/serve/mcp/responder.ts"
+import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
 import { serveStdio } from "../../../src/serve/mcp/stdio.ts"
 import type { StdioConnection, StdioOptions } from "../../../src/serve/mcp/stdio.ts"
-import { rejection } from "../../support/operations.ts"
+import { quietRegistry, rejection } from "../../support/operations.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
-/** What the package would do, as far as it matters here. */
-interface Peer {
-  readonly sdk: StdioSDK
-  readonly closes: ReturnType<typeof vi.fn<() => Promise<void>>>
-  readonly packageClosed: ReturnType<typeof vi.fn<() => void>>
+/** The other end of standard input and output. */
+interface Client {
+  readonly stdin: PassThrough
+  readonly surface: MCPSurface
   /** The client goes. */
   leave(): void
-  err(error: Error): void
 }
 
-function peer(): Peer {
-  const packageClosed = vi.fn<() => void>()
-  const closes = vi.fn<() => Promise<void>>(async () => undefined)
-  let wire: SDKTransport | undefined
-  let onerror: ((error: Error) => void) | undefined
-  return {
-    closes,
-    packageClosed,
-    leave: () => wire?.onclose?.(),
-    err: (error) => onerror?.(error),
-    sdk: {
-      StdioServerTransport: class implements SDKTransport {
-        onclose: (() => void) | undefined = undefined
-
-        async send(): Promise<void> {}
-
-        async close(): Promise<void> {}
-      },
-      serveStdio(_factory, options) {
-        wire = options["transport"] as SDKTransport
-        onerror = options["onerror"] as typeof onerror
-        wire.onclose = packageClosed
-        return { close: closes }
-      },
-    },
-  }
+function client(): Client {
+  const stdin = new PassThrough()
+  return { stdin, surface: new MCPSurface(quietRegistry()), leave: () => void stdin.emit("end") }
 }
 
 interface Parts extends StdioOptions {
@@ -55,14 +32,14 @@ const open: StdioConnection[] = []
 const handlers = new Map<string, () => void>()
 const exits: unknown[] = []
 
-async function serve(one: Peer, { closeAll, logger, ...options }: Parts): Promise<StdioConnection> {
+async function serve(
+  one: Client,
+  { closeAll, logger, ...options }: Parts,
+): Promise<StdioConnection> {
+  vi.spyOn(process, "stdin", "get").mockReturnValue(one.stdin as never)
   const connection = await serveStdio(
     {
-      sdk: one.sdk,
-      factory: () => {
-        throw new Error("nobody came")
-      },
-      logger: logger ?? silentLogger,
+      responder: new Responder(one.surface, {}, logger ?? silentLogger),
       closeAll: closeAll ?? (async () => undefined),
     },
     options,
@@ -97,7 +74,7 @@ afterEach(async () => {
 
 describe("a program that goes on when its client is gone", () => {
   test("keeps its signals, and standard output is its own again", async () => {
-    const one = peer()
+    const one = client()
     const write: unknown = Reflect.get(process.stdout, "write")
     const connection = await serve(one, { exit: false })
 
@@ -108,29 +85,29 @@ describe("a program that goes on when its client is gone", () => {
     await connection.closed
 
     expect(Reflect.get(process.stdout, "write")).toBe(write)
-    expect(one.packageClosed).toHaveBeenCalledTimes(2)
+    expect(one.stdin.listenerCount("data")).toBe(0)
     expect(exits).toEqual([])
   })
 
   test("serves one client at a time, and another one after it", async () => {
-    const first = await serve(peer(), { exit: false })
+    const first = await serve(client(), { exit: false })
 
-    expect(await rejection(serve(peer(), { exit: false }))).toMatchObject({
+    expect(await rejection(serve(client(), { exit: false }))).toMatchObject({
       name: "TypeError",
       message: expect.stringContaining("served already"),
     })
     await first.close()
-    await using second = await serve(peer(), { exit: false })
+    await using second = await serve(client(), { exit: false })
     expect(second.closed).toBeInstanceOf(Promise)
   })
 
   test("logs what the connection reports", async () => {
     const debug = vi.fn()
-    const one = peer()
+    const one = client()
     await serve(one, { exit: false, logger: { ...silentLogger, debug } })
     const error = new Error("half a message")
 
-    one.err(error)
+    one.stdin.emit("error", error)
 
     expect(debug).toHaveBeenCalledExactlyOnceWith("The MCP connection reported", { error })
   })
@@ -141,7 +118,7 @@ describe("a program that is nothing but a server", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
 
   test("closes everything and exits when its client goes", async () => {
-    const one = peer()
+    const one = client()
     const closeAll = vi.fn(async () => undefined)
     const connection = await serve(one, { closeAll })
     expect([...handlers.keys()]).toEqual(["SIGTERM", "SIGINT", "SIGHUP"])
@@ -151,7 +128,7 @@ describe("a program that is nothing but a server", () => {
     await waitFor(() => expect(exits).toEqual([0]))
 
     expect(closeAll).toHaveBeenCalledOnce()
-    expect(one.closes).toHaveBeenCalledOnce()
+    expect(one.stdin.listenerCount("data")).toBe(0)
     expect(handlers.size).toBe(0)
   })
 
@@ -160,7 +137,7 @@ describe("a program that is nothing but a server", () => {
     ["SIGINT", 130],
     ["SIGHUP", 129],
   ])("exits after %s with %i, once", async (signal, code) => {
-    const one = peer()
+    const one = client()
     const closeAll = vi.fn(async () => undefined)
     await serve(one, { closeAll })
 
@@ -174,7 +151,7 @@ describe("a program that is nothing but a server", () => {
   test("exits also when closing fails, and says so", async () => {
     const error = vi.fn()
     const thrown = new Error("no")
-    const one = peer()
+    const one = client()
     await serve(one, {
       logger: { ...silentLogger, error },
       closeAll: () => Promise.reject(thrown),
@@ -187,7 +164,7 @@ describe("a program that is nothing but a server", () => {
   })
 
   test("exits also when closing never ends", async () => {
-    const one = peer()
+    const one = client()
     await serve(one, { closeAll: () => new Promise(() => undefined) })
 
     one.leave()
@@ -199,11 +176,11 @@ describe("a program that is nothing but a server", () => {
   })
 
   test("goes on when it closes the connection itself", async () => {
-    const one = peer()
+    const one = client()
     const connection = await serve(one, {})
-    one.closes.mockImplementation(async () => one.leave())
 
     await connection.close()
+    one.leave()
 
     expect(exits).toEqual([])
     expect(handlers.size).toBe(0)
@@ -217,9 +194,7 @@ test("a platform without a process cannot serve one", async () => {
   vi.resetModules()
   try {
     const fresh = await import("../../../src/serve/mcp/stdio.ts")
-    const parts = { sdk: peer().sdk, logger: silentLogger } as Parameters<
-      typeof fresh.serveStdio
-    >[0]
+    const parts = {} as Parameters<typeof fresh.serveStdio>[0]
     expect(await rejection(fresh.serveStdio(parts, {}))).toMatchObject({
       code: "UNAVAILABLE",
       retryable: false,

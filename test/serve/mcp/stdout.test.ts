@@ -42,29 +42,13 @@ afterEach(() => {
 
 describe("standard output that is claimed", () => {
   test("is written to by the one who claimed it; what others write goes to standard error", () => {
-    const { output } = claim(stdout, stderr)
+    const { write } = claim(stdout, stderr)
 
-    output.write("message\n")
+    write("message\n")
     stdout.write("a stray line\n")
 
     expect(stdout.text).toBe("message\n")
     expect(stderr.text).toBe("a stray line\n")
-  })
-
-  test("the claimed output still emits error and drain events", () => {
-    const { output } = claim(stdout, stderr)
-    const notes: string[] = []
-    const always = (): unknown => notes.push("always")
-
-    output.on("note", always)
-    output.once("note", () => notes.push("once"))
-    expect(output.listeners("note")).toHaveLength(2)
-    stdout.emit("note")
-    stdout.emit("note")
-    output.off("note", always)
-    stdout.emit("note")
-
-    expect(notes).toEqual(["always", "once", "always"])
   })
 
   test("is everyone's again when it is released", () => {

@@ -74,8 +74,9 @@ export function quotes(
 }
 
 /** A registry of five operations that is served. */
-export function mcpOurs(library: MCPLibrary): Server {
-  const served = library.toMCP(quotes(library, 5), { expose: { mode: "all" } })
+export function mcpOurs(library: MCPLibrary, hasSessions: boolean): Server {
+  const sessions = hasSessions ? {} : false
+  const served = library.toMCP(quotes(library, 5), { expose: { mode: "all" }, sessions })
   return createServer((request, response) => void served.node(request, response))
 }
 

@@ -1,4 +1,4 @@
-import { LOG_LEVEL_META, type JsonObject } from "../../../mcp/model.ts"
+import { ENVELOPE, type JsonObject } from "../../../mcp/model.ts"
 import { withTimeout } from "../../../internal/wait.ts"
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { isRecord } from "../../../internal/guards.ts"
@@ -110,9 +110,9 @@ export class Session {
     if (this.#peer.era !== "modern") return
     const { server } = this.#host
     this.#envelope = {
-      "io.modelcontextprotocol/protocolVersion": this.#peer.protocolVersion,
-      "io.modelcontextprotocol/clientInfo": server.clientInfo,
-      "io.modelcontextprotocol/clientCapabilities": clientCapabilities(server),
+      [ENVELOPE.protocolVersion]: this.#peer.protocolVersion,
+      [ENVELOPE.clientInfo]: server.clientInfo,
+      [ENVELOPE.clientCapabilities]: clientCapabilities(server),
     }
   }
 
@@ -224,7 +224,7 @@ export class Session {
     if (this.isLost) throw connectionClosedError()
     const { params, definition } = running.request
     const isLogged = this.peer.era === "modern" && this.#log.isReading
-    const log = isLogged ? { [LOG_LEVEL_META]: "debug" } : undefined
+    const log = isLogged ? { [ENVELOPE.logLevel]: "debug" } : undefined
     const own = params["_meta"] as object | undefined
     const _meta = { ...this.#envelope, ...own, ...log, progressToken: running.id }
     await this.frames.request(running, { ...params, _meta }, () =>
