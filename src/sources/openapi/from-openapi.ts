@@ -18,6 +18,7 @@ import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS, REQUEST_OPTIONS, validateConfig }
 import type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
 import { sourceOf, withSource } from "./origin.ts"
 import { parseDocument } from "./parse.ts"
+import { baseUrlIssue } from "./request/server.ts"
 import { withReport, type ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
@@ -73,7 +74,7 @@ const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 
  * Throws if it is not an OpenAPI document. An invalid part affects only that part: see `report`.
  */
 export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
-  validateConfig("FromOpenAPI", config, OPENAPI_OPTIONS)
+  checkConfig("FromOpenAPI", config, OPENAPI_OPTIONS)
   const { maxDocumentBytes: maxBytes, documentUrl } = config
   const { document, warnings, isTree } = parseDocument(spec, { maxBytes })
   const hides = typeof spec !== "string" || hidesProperties(spec)
@@ -91,7 +92,7 @@ export async function FromOpenAPIFile(
   config: OpenAPIConfig,
   fs?: OpenAPIFS,
 ): Promise<ImportedOperations> {
-  validateConfig("FromOpenAPIFile", config, OPENAPI_OPTIONS)
+  checkConfig("FromOpenAPIFile", config, OPENAPI_OPTIONS)
   if (typeof path !== "string" || path === "") {
     throw new TypeError(`FromOpenAPIFile(path, config): path must be a text, got ${quote(path)}.`)
   }
@@ -117,7 +118,7 @@ export async function FromOpenAPIUrl(
   url: string | URL,
   config: OpenAPIUrlConfig,
 ): Promise<ImportedOperations> {
-  validateConfig("FromOpenAPIUrl", config, OPENAPI_URL_OPTIONS)
+  checkConfig("FromOpenAPIUrl", config, OPENAPI_URL_OPTIONS)
   const { href, hostname, origin } = checkUrl(url)
   if (config.blockPrivate === true && isPrivateHost(hostname)) {
     throw new CallError(
@@ -155,7 +156,7 @@ export async function prepareRequest(
   input?: unknown,
   options: RequestOptions = {},
 ): Promise<PreparedRequest> {
-  validateConfig("prepareRequest", options, REQUEST_OPTIONS)
+  checkConfig("prepareRequest", options, REQUEST_OPTIONS)
   const handler = (operation as { readonly handler?: unknown } | undefined)?.handler
   const source = sourceOf(handler)
   if (source === undefined) {
@@ -164,6 +165,12 @@ export async function prepareRequest(
     )
   }
   return await source.context.caller.prepare(source, input, options)
+}
+
+function checkConfig(...[caller, config, schema]: Parameters<typeof validateConfig>): void {
+  validateConfig(caller, config, schema)
+  const issue = config.baseUrl === undefined ? undefined : baseUrlIssue(config.baseUrl)
+  if (issue !== undefined) throw new TypeError(`${caller}(): baseUrl ${issue}.`)
 }
 
 /** Throws if headers that may contain a credential would be sent unencrypted. */

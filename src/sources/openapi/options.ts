@@ -5,7 +5,6 @@ import { IDENTITY, validateOptions } from "../../internal/options.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Credential, HTTPServiceConfig, RequestOptions } from "./config.ts"
 import type { ImportConfig } from "./import.ts"
-import { baseUrlIssue } from "./request/server.ts"
 
 /** How a document is imported, and how its operations are called. */
 export interface OpenAPIConfig extends ImportConfig {
@@ -134,9 +133,7 @@ export function validateConfig(
   schema: OptionsSchema,
 ): void {
   validateOptions(caller, config, schema)
-  const { auth, credentials, baseUrl } = config
-  const issue = baseUrl === undefined ? undefined : baseUrlIssue(baseUrl)
-  if (issue !== undefined) throw new TypeError(`${caller}(): baseUrl ${issue}.`)
+  const { auth, credentials } = config
   for (const [path, credential] of [
     ["auth", auth] as const,
     ...Object.entries(credentials ?? {}).map(
