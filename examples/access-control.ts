@@ -3,8 +3,6 @@ import { createRegistry, defineOperation, isCallError } from "@alkdev/operations
 import { Type } from "@alkdev/operations/type"
 
 const rename = defineOperation({
-  namespace: "project",
-  name: "rename",
   type: "mutation",
   description: "Renames a project",
   inputSchema: Type.Object({ projectId: Type.String(), title: Type.String() }),
@@ -24,8 +22,6 @@ const rename = defineOperation({
 })
 
 const audit = defineOperation({
-  namespace: "audit",
-  name: "write",
   type: "mutation",
   description: "Adds a line to the audit log",
   inputSchema: Type.Object({ text: Type.String() }),
@@ -37,7 +33,7 @@ const audit = defineOperation({
   },
 })
 
-const registry = createRegistry([rename, audit])
+const registry = createRegistry({ project: { rename }, audit: { write: audit } })
 const ada = {
   id: "ada",
   scopes: ["project.write"],

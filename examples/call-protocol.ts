@@ -14,8 +14,6 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "@alkdev/operations/type"
 
 const create = defineOperation({
-  namespace: "task",
-  name: "create",
   type: "mutation",
   description: "Creates a task",
   inputSchema: Type.Object({ title: Type.String({ minLength: 1 }) }),
@@ -25,8 +23,6 @@ const create = defineOperation({
 })
 
 const ticks = defineOperation({
-  namespace: "clock",
-  name: "ticks",
   type: "subscription",
   description: "Counts up forever",
   inputSchema: Type.Object({ every: Type.Integer() }),
@@ -44,7 +40,7 @@ const ticks = defineOperation({
   },
 })
 
-const registry = createRegistry([create, ticks])
+const registry = createRegistry({ task: { create }, clock: { ticks } })
 const [here, there] = createMemoryTransports()
 
 const server = serveCalls(registry, { transport: there })

@@ -3,8 +3,6 @@ import { Type } from "@alkdev/operations/type"
 
 // An operation is a spec (plain data) and a handler (a function).
 const publish = defineOperation({
-  namespace: "post",
-  name: "publish",
   type: "mutation",
   description: "Publishes a post",
   inputSchema: Type.Object({ title: Type.String() }),
@@ -14,7 +12,7 @@ const publish = defineOperation({
 })
 
 // A registry stores operations by id, and is the only way to call them.
-const registry = createRegistry([publish])
+const registry = createRegistry({ post: { publish } })
 console.log(Object.keys(registry.getSpec("post.publish") ?? {}).join(", "))
 
 // An identity describes the caller. The envelope contains the result and its origin.

@@ -6,8 +6,6 @@ import { serveHTTP } from "@alkdev/operations/node"
 import { Type } from "@alkdev/operations/type"
 
 const total = defineOperation({
-  namespace: "cart",
-  name: "total",
   type: "query",
   description: "Adds up a cart",
   inputSchema: Type.Object({ cart: Type.String() }),
@@ -24,7 +22,7 @@ const logger: Logger = {
   warn: (message, fields) => console.log("warn ", message, fields),
   error: (message, fields) => console.log("error", message, shorter(fields)),
 }
-const registry = createRegistry([total], { logger })
+const registry = createRegistry({ cart: { total } }, { logger })
 await using api = await serveHTTP(registry, { port: 0, websocket: false })
 // #endregion
 
@@ -39,11 +37,14 @@ console.log("caller", problem.code, problem.detail, problem.requestId)
 // #endregion
 
 // #region onError
-const watched = createRegistry([total], {
-  onError(error, { operationId, requestId, identity }) {
-    console.log("report", operationId, requestId, identity?.id, String(error.cause))
+const watched = createRegistry(
+  { cart: { total } },
+  {
+    onError(error, { operationId, requestId, identity }) {
+      console.log("report", operationId, requestId, identity?.id, String(error.cause))
+    },
   },
-})
+)
 const identity = { id: "ada", scopes: [] }
 await watched
   .execute("cart.total", { cart: "c-2" }, { requestId: "order-18", identity })

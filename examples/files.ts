@@ -5,8 +5,6 @@ import { serveHTTP } from "@alkdev/operations/node"
 import { Bytes, FileStream, toFile, Type } from "@alkdev/operations/type"
 
 const count = defineOperation({
-  namespace: "photos",
-  name: "count",
   type: "mutation",
   description: "Counts the bytes of a photo, as they arrive",
   inputSchema: Type.Object({ title: Type.String(), photo: FileStream() }),
@@ -24,8 +22,6 @@ const count = defineOperation({
 })
 
 const render = defineOperation({
-  namespace: "photos",
-  name: "render",
   type: "query",
   description: "Writes a table of numbers, line by line",
   inputSchema: Type.Object({ lines: Type.Integer() }),
@@ -35,8 +31,6 @@ const render = defineOperation({
 })
 
 const invert = defineOperation({
-  namespace: "photos",
-  name: "invert",
   type: "query",
   description: "Inverts every byte",
   inputSchema: Type.Object({ bytes: Bytes() }),
@@ -52,7 +46,7 @@ async function* rows(lines: number): AsyncGenerator<Uint8Array> {
 // #endregion
 
 // #region serve
-const registry = createRegistry([count, render, invert])
+const registry = createRegistry({ photos: { count, render, invert } })
 const served = await serveHTTP(registry, { port: 0, maxUploadBytes: 5 * 1024 ** 3 })
 // #endregion
 

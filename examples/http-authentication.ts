@@ -6,8 +6,6 @@ import { hashApiKey } from "@alkdev/operations/to-http"
 import { Type } from "@alkdev/operations/type"
 
 const whoAmI = defineOperation({
-  namespace: "staff",
-  name: "whoAmI",
   type: "query",
   description: "Returns the id of the caller",
   inputSchema: Type.Object({}),
@@ -18,7 +16,7 @@ const whoAmI = defineOperation({
 
 const ada = { id: "ada", scopes: ["staff"] }
 const bob = { id: "bob", scopes: [] }
-const served = await serveHTTP(createRegistry([whoAmI]), {
+const served = await serveHTTP(createRegistry({ staff: { whoAmI } }), {
   port: 8788,
   auth: {
     apiKeys: [

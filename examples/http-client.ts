@@ -5,8 +5,6 @@ import { serveHTTP } from "@alkdev/operations/node"
 import { Type } from "@alkdev/operations/type"
 
 const price = defineOperation({
-  namespace: "shop",
-  name: "price",
   type: "query",
   description: "Returns the price of an article",
   inputSchema: Type.Object({ article: Type.String() }),
@@ -16,8 +14,6 @@ const price = defineOperation({
 })
 
 const news = defineOperation({
-  namespace: "shop",
-  name: "news",
   type: "subscription",
   description: "Streams news",
   inputSchema: Type.Object({}),
@@ -29,7 +25,7 @@ const news = defineOperation({
   },
 })
 
-export const registry = createRegistry([price, news])
+export const registry = createRegistry({ shop: { price, news } })
 const served = await serveHTTP(registry, {
   port: 0,
   authenticate: ({ headers }) =>

@@ -3,8 +3,6 @@ import { serveHTTP } from "@alkdev/operations/node"
 import { Type } from "@alkdev/operations/type"
 
 const greet = defineOperation({
-  namespace: "demo",
-  name: "greet",
   type: "query",
   description: "Greets a person",
   inputSchema: Type.Object({ name: Type.String() }),
@@ -13,7 +11,10 @@ const greet = defineOperation({
   handler: ({ name }) => `Hello, ${name}`,
 })
 
-await using served = await serveHTTP(createRegistry([greet]), { port: 0, console: true })
+await using served = await serveHTTP(createRegistry({ demo: { greet } }), {
+  port: 0,
+  console: true,
+})
 
 for (const accept of ["text/html", "application/json"]) {
   const { headers } = await fetch(`${served.url}/`, { headers: { accept } })

@@ -5,8 +5,6 @@ import { serveHTTP } from "@alkdev/operations/node"
 import { Type } from "@alkdev/operations/type"
 
 const time = defineOperation({
-  namespace: "clock",
-  name: "year",
   type: "query",
   description: "Returns the current year",
   inputSchema: Type.Object({}),
@@ -15,7 +13,7 @@ const time = defineOperation({
   handler: () => 2026,
 })
 
-const served = await serveHTTP(createRegistry([time]), {
+const served = await serveHTTP(createRegistry({ clock: { year: time } }), {
   port: 8789,
   basePath: "/v1",
   allowedHosts: ["api.example.com"],

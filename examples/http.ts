@@ -5,8 +5,6 @@ import { serveHTTP } from "@alkdev/operations/node"
 import { Type } from "@alkdev/operations/type"
 
 const price = defineOperation({
-  namespace: "shop",
-  name: "price",
   type: "query",
   description: "Returns the price of an article",
   inputSchema: Type.Object({ article: Type.String(), count: Type.Integer({ minimum: 1 }) }),
@@ -16,8 +14,6 @@ const price = defineOperation({
 })
 
 const countdown = defineOperation({
-  namespace: "shop",
-  name: "countdown",
   type: "subscription",
   description: "Counts down to the opening",
   inputSchema: Type.Object({ from: Type.Integer({ maximum: 10 }) }),
@@ -28,7 +24,10 @@ const countdown = defineOperation({
   },
 })
 
-const served = await serveHTTP(createRegistry([price, countdown]), { port: 8787, title: "Shop" })
+const served = await serveHTTP(createRegistry({ shop: { price, countdown } }), {
+  port: 8787,
+  title: "Shop",
+})
 // #endregion
 
 await runLines("http/calls.sh")

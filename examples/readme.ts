@@ -2,8 +2,6 @@ import { createRegistry, defineOperation } from "@alkdev/operations"
 import { Type } from "@alkdev/operations/type"
 
 const create = defineOperation({
-  namespace: "task",
-  name: "create",
   type: "mutation",
   description: "Creates a task",
   inputSchema: Type.Object({ title: Type.String(), tags: Type.Array(Type.String()) }),
@@ -12,7 +10,7 @@ const create = defineOperation({
   handler: ({ title }) => ({ id: 1, title }),
 })
 
-const registry = createRegistry([create])
+const registry = createRegistry({ task: { create } }, { output: "strict" })
 const { data, meta } = await registry.execute("task.create", { title: "Buy milk", tags: [] })
 console.log(data, meta.source)
 

@@ -6,8 +6,6 @@ import * as v from "valibot"
 import { z } from "zod"
 
 const signUp = defineOperation({
-  namespace: "user",
-  name: "signUp",
   type: "mutation",
   description: "Creates an account",
   inputSchema: z
@@ -25,7 +23,7 @@ const signUp = defineOperation({
   handler: ({ email }) => ({ email, plan: "free" }),
 })
 
-const registry = createRegistry([signUp])
+const registry = createRegistry({ user: { signUp } })
 const input = { email: " Ada@Example.com ", password: "correct horse", repeated: "correct horse" }
 
 console.log((await registry.execute("user.signUp", input)).data)

@@ -4,8 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "@alkdev/operations/type"
 
 const ticks = defineOperation({
-  namespace: "clock",
-  name: "ticks",
   type: "subscription",
   description: "Counts up forever",
   inputSchema: Type.Object({ every: Type.Optional(Type.Integer({ default: 1 })) }),
@@ -23,7 +21,7 @@ const ticks = defineOperation({
   },
 })
 
-const registry = createRegistry([ticks])
+const registry = createRegistry({ clock: { ticks } })
 
 for await (const { data, meta } of registry.subscribe("clock.ticks", {})) {
   console.log(data.count, meta.source)

@@ -11,8 +11,6 @@ import { Type } from "@alkdev/operations/type"
 const titles = ["Milk", "Bread", "Tea"]
 
 const list = defineOperation({
-  namespace: "task",
-  name: "list",
   type: "query",
   description: "Lists tasks, two at a time",
   inputSchema: Type.Object({ from: Type.Integer({ default: 0 }) }),
@@ -28,8 +26,6 @@ const list = defineOperation({
 })
 
 const create = defineOperation({
-  namespace: "task",
-  name: "create",
   type: "mutation",
   description: "Creates a task",
   inputSchema: Type.Object({ title: Type.String({ minLength: 1 }) }),
@@ -39,8 +35,6 @@ const create = defineOperation({
 })
 
 const watch = defineOperation({
-  namespace: "task",
-  name: "watch",
   type: "subscription",
   description: "Streams titles",
   inputSchema: Type.Object({}),
@@ -51,7 +45,7 @@ const watch = defineOperation({
   },
 })
 
-const registry = createRegistry([list, create, watch])
+const registry = createRegistry({ task: { list, create, watch } })
 
 // In a browser: createWebSocketTransport("wss://…"), and only the type of the registry.
 const [near, far] = createMemoryTransports()

@@ -11,8 +11,6 @@ import { compileSchema, schemaDiagnostics } from "@alkdev/operations/schemas"
 import { Type } from "@alkdev/operations/type"
 
 const search = defineOperation({
-  namespace: "web",
-  name: "search",
   type: "query",
   description: "Searches the web",
   inputSchema: Type.Object({
@@ -25,8 +23,8 @@ const search = defineOperation({
   handler: (input) => input,
 })
 
-const lax = createRegistry([search])
-const strict = createRegistry([search], { formats: true })
+const lax = createRegistry({ web: { search } })
+const strict = createRegistry({ web: { search } }, { formats: true })
 const input = { query: "otters", since: "yesterday" }
 
 console.log((await lax.execute("web.search", input)).data)

@@ -14,8 +14,6 @@ function store(task: Task): Task {
 }
 
 const add = defineOperation({
-  namespace: "task",
-  name: "add",
   // 1.0.0 had only a title.
   version: "1.1.0",
   type: "mutation",
@@ -37,8 +35,6 @@ const add = defineOperation({
 })
 
 const create = defineOperation({
-  namespace: "task",
-  name: "create",
   type: "mutation",
   description: "Creates a task with labels",
   inputSchema: Type.Object({
@@ -55,7 +51,7 @@ const create = defineOperation({
   handler: store,
 })
 
-const registry = createRegistry([add, create])
+const registry = createRegistry({ task: { add, create } })
 
 // A caller of 1.0.0, which knows neither priorities nor labels.
 const { data } = await registry.execute("task.add", JSON.parse(`{ "title": "Milk" }`))

@@ -15,8 +15,6 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "@alkdev/operations/type"
 
 const post = defineOperation({
-  namespace: "chat",
-  name: "post",
   type: "mutation",
   description: "Posts a message",
   inputSchema: Type.Object({ text: Type.String() }),
@@ -26,8 +24,6 @@ const post = defineOperation({
 })
 
 const messages = defineOperation({
-  namespace: "chat",
-  name: "messages",
   type: "subscription",
   description: "Streams messages",
   inputSchema: Type.Object({}),
@@ -41,7 +37,7 @@ const messages = defineOperation({
   },
 })
 
-const registry = createRegistry([post, messages])
+const registry = createRegistry({ chat: { post, messages } })
 const tokens = new Map<string, Identity>([["t-1", { id: "ada", scopes: ["chat.write"] }]])
 
 const served = await serveWebSocket(registry, {

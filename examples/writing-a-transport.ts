@@ -5,8 +5,6 @@ import { Type } from "@alkdev/operations/type"
 import { LineTransport } from "./transport/lines.ts"
 
 const double = defineOperation({
-  namespace: "math",
-  name: "double",
   type: "query",
   description: "Doubles a number",
   inputSchema: Type.Object({ value: Type.Number() }),
@@ -16,8 +14,6 @@ const double = defineOperation({
 })
 
 const count = defineOperation({
-  namespace: "math",
-  name: "count",
   type: "subscription",
   description: "Counts up forever",
   inputSchema: Type.Object({}),
@@ -28,7 +24,7 @@ const count = defineOperation({
   },
 })
 
-const registry = createRegistry([double, count])
+const registry = createRegistry({ math: { double, count } })
 
 const server = createServer((socket) => {
   serveCalls(registry, { transport: new LineTransport(socket) })

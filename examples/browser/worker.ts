@@ -3,8 +3,6 @@ import { createWorkerTransport } from "@alkdev/operations/worker"
 import { Type } from "@alkdev/operations/type"
 
 const shout = defineOperation({
-  namespace: "text",
-  name: "shout",
   type: "query",
   description: "Converts a text to upper case",
   inputSchema: Type.Object({ text: Type.String() }),
@@ -14,7 +12,7 @@ const shout = defineOperation({
 })
 
 // #region serve
-export const registry = createRegistry([shout])
+export const registry = createRegistry({ text: { shout } })
 
 serveCalls(registry, { transport: createWorkerTransport(self) })
 // #endregion

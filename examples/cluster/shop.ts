@@ -7,8 +7,6 @@ import { Type } from "@alkdev/operations/type"
 /** What every worker serves. `worker` is its name, `journal` a file that records what ran where. */
 export function createShop(worker: string, journal: string) {
   const quote = defineOperation({
-    namespace: "order",
-    name: "quote",
     type: "query",
     description: "Returns the price of an order",
     inputSchema: Type.Object({ pieces: Type.Integer({ minimum: 1 }) }),
@@ -21,8 +19,6 @@ export function createShop(worker: string, journal: string) {
   })
 
   const place = defineOperation({
-    namespace: "order",
-    name: "place",
     type: "mutation",
     description: "Places an order",
     inputSchema: Type.Object({ order: Type.Integer(), takes: Type.Integer() }),
@@ -36,8 +32,6 @@ export function createShop(worker: string, journal: string) {
   })
 
   const follow = defineOperation({
-    namespace: "order",
-    name: "follow",
     type: "subscription",
     description: "Streams the status of an order",
     inputSchema: Type.Object({ order: Type.Integer() }),
@@ -51,7 +45,7 @@ export function createShop(worker: string, journal: string) {
     },
   })
 
-  return createRegistry([quote, place, follow])
+  return createRegistry({ order: { quote, place, follow } })
 }
 
 export type Shop = ReturnType<typeof createShop>

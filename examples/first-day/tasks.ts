@@ -8,8 +8,6 @@ export function createTasks() {
   const tasks: { id: number; title: string; owner: string }[] = []
 
   const create = defineOperation({
-    namespace: "task",
-    name: "create",
     type: "mutation",
     description: "Creates a task",
     inputSchema: Type.Object({ title: Type.String({ minLength: 1 }) }),
@@ -23,8 +21,6 @@ export function createTasks() {
   })
 
   const list = defineOperation({
-    namespace: "task",
-    name: "list",
     type: "query",
     description: "Lists all tasks",
     inputSchema: Type.Object({}),
@@ -33,5 +29,5 @@ export function createTasks() {
     handler: () => tasks,
   })
 
-  return createRegistry([create, list])
+  return createRegistry({ task: { create, list } }, { output: "strict" })
 }

@@ -5,8 +5,6 @@ import { toMCP } from "@alkdev/operations/to-mcp"
 import { Type } from "@alkdev/operations/type"
 
 const create = defineOperation({
-  namespace: "task",
-  name: "create",
   type: "mutation",
   description: "Adds a task",
   inputSchema: Type.Object({ title: Type.String() }),
@@ -16,8 +14,6 @@ const create = defineOperation({
 })
 
 const ticks = defineOperation({
-  namespace: "task",
-  name: "ticks",
   type: "subscription",
   description: "Counts to three",
   inputSchema: Type.Object({}),
@@ -28,7 +24,7 @@ const ticks = defineOperation({
   },
 })
 
-const registry = createRegistry([create, ticks])
+const registry = createRegistry({ task: { create, ticks } })
 
 export const api = toHTTP(registry, {
   basePath: "/api/v1",

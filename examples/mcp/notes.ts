@@ -7,8 +7,6 @@ import { Type } from "@alkdev/operations/type"
 const notes: string[] = ["Water the plants"]
 
 const add = defineOperation({
-  namespace: "note",
-  name: "add",
   type: "mutation",
   description: "Adds a note",
   inputSchema: Type.Object({ text: Type.String({ minLength: 1 }) }),
@@ -18,8 +16,6 @@ const add = defineOperation({
 })
 
 const find = defineOperation({
-  namespace: "note",
-  name: "find",
   type: "query",
   description: "Finds notes that contain a word",
   inputSchema: Type.Object({ word: Type.String() }),
@@ -31,8 +27,6 @@ const find = defineOperation({
 
 // #region ask
 const clear = defineOperation({
-  namespace: "note",
-  name: "clear",
   type: "mutation",
   description: "Deletes all notes, if the user agrees",
   inputSchema: Type.Object({}),
@@ -50,8 +44,6 @@ const clear = defineOperation({
 
 // #region stream
 const read = defineOperation({
-  namespace: "note",
-  name: "read",
   type: "subscription",
   description: "Streams the notes one by one",
   inputSchema: Type.Object({}),
@@ -67,6 +59,6 @@ const read = defineOperation({
 // #endregion
 
 // #region start
-const registry = createRegistry([add, find, clear, read])
+const registry = createRegistry({ note: { add, find, clear, read } })
 await toMCP(registry, { name: "notes" }).stdio()
 // #endregion

@@ -7,8 +7,6 @@ import { Type } from "@alkdev/operations/type"
 const stopped: string[] = []
 
 const fibonacci = defineOperation({
-  namespace: "math",
-  name: "fibonacci",
   type: "query",
   description: "Returns a Fibonacci number",
   inputSchema: Type.Object({ at: Type.Integer({ minimum: 0 }) }),
@@ -32,8 +30,6 @@ const fibonacci = defineOperation({
 })
 
 const primes = defineOperation({
-  namespace: "math",
-  name: "primes",
   type: "subscription",
   description: "Streams the prime numbers",
   inputSchema: Type.Object({}),
@@ -54,8 +50,6 @@ const primes = defineOperation({
 })
 
 const ponder = defineOperation({
-  namespace: "math",
-  name: "ponder",
   type: "query",
   description: "Runs until it is aborted",
   inputSchema: Type.Object({}),
@@ -71,8 +65,6 @@ const ponder = defineOperation({
 })
 
 const log = defineOperation({
-  namespace: "thread",
-  name: "stopped",
   type: "query",
   description: "Lists handlers that were stopped early",
   inputSchema: Type.Object({}),
@@ -82,7 +74,10 @@ const log = defineOperation({
 })
 
 // #region serve
-export const registry = createRegistry([fibonacci, primes, ponder, log])
+export const registry = createRegistry({
+  math: { fibonacci, primes, ponder },
+  thread: { stopped: log },
+})
 
 if (parentPort !== null) serveCalls(registry, { transport: createWorkerTransport(parentPort) })
 // #endregion

@@ -14,7 +14,10 @@ import { isolatedLogger } from "../internal/notify.ts"
 
 /** The options of a registry. All have defaults. */
 export interface RegistryOptions {
-  /** For a result that does not match its schema: log it (the default), fail the call, or ignore it. */
+  /**
+   * For a result that does not match its schema: log it (the default), fail the call, or ignore it. `"strict"` is for
+   * operations of your own, whose callers rely on their types; `"warn"` for imported ones, whose descriptions may be wrong.
+   */
   readonly output?: OutputMode | undefined
   /**
    * Strip undeclared properties of results (the default), keep them (the default of imported

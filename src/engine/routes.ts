@@ -17,12 +17,6 @@ const WHAT = "createRegistry(operations)"
  */
 export function readRoutes(routes: OperationRoutes): AnyOperation[] {
   const found = new Map<string, AnyOperation>()
-  if (!isRecord(routes) || isOperation(routes)) {
-    const got = isRecord(routes) ? "an operation" : quote(routes)
-    throw new TypeError(
-      `${WHAT}: must be an object of namespaces, { task: { create } }, or a list of operations, got ${got}.`,
-    )
-  }
   const visit = (node: Readonly<Record<string, unknown>>, path: readonly string[]): void => {
     for (const key of Object.keys(node)) {
       const value = node[key]
@@ -33,7 +27,13 @@ export function readRoutes(routes: OperationRoutes): AnyOperation[] {
       else throw new TypeError(`${WHAT}: two keys lead to "${id}": one has a dot, one is nested.`)
     }
   }
-  reading(`${WHAT}: operations`, () => visit(routes, []))
+  reading(`${WHAT}: operations`, () => {
+    if (isRecord(routes) && !isOperation(routes)) return visit(routes, [])
+    const got = isRecord(routes) ? "an operation" : quote(routes)
+    throw new TypeError(
+      `${WHAT}: must be an object of namespaces, { task: { create } }, or a list of operations, got ${got}.`,
+    )
+  })
   return [...found.values()]
 }
 

@@ -51,9 +51,8 @@ function isMissing(error: unknown, name: string): boolean {
   if (typeof error !== "object" || error === null) return false
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
   const text = String(message)
-  // Node and most bundlers have these codes. Vite ("Could not resolve") and browsers have none.
-  const isUnresolved = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND"
-  if (!isUnresolved && !text.includes("resolve") && !text.includes("bare specifier")) return false
+  // Node and most bundlers have a code. Vite ("Could not resolve") and browsers have none.
+  if (!/_NOT_FOUND$/.test(String(code)) && !/resolve|bare/.test(text)) return false
   // All name what is missing first. It may be a dependency of the package.
   return text.split(/["'“”]/u, 2)[1] === name
 }

@@ -162,7 +162,7 @@ describe.each(WAYS)("a file in an input over %s", (way) => {
     expect(received).toEqual([
       "title=Cat",
       "pages=2",
-      "photo: photo application/octet-stream 89504e47ff00",
+      `photo: photo ${namespace === "old" ? "application/octet-stream" : "image/png"} 89504e47ff00`,
       "application/octet-stream 89504e47ff00",
       "image/png 89504e47ff00",
     ])
