@@ -84,7 +84,7 @@ const BUNDLERS: Readonly<Record<string, Bundle>> = {
       write(options: object): Promise<unknown>
       close(): Promise<void>
     }
-    const { rollup } = load("rollup") as Rollup
+    const { rollup } = load("@rollup/wasm-node") as Rollup
     // Rollup resolves no packages by itself: applications use this plug-in.
     const { nodeResolve } = load("@rollup/plugin-node-resolve") as {
       readonly nodeResolve: (options: object) => unknown

@@ -144,7 +144,9 @@ function anyNode(cluster: ClusterLike): RedisClientLike {
 
 async function loadIoredis(): Promise<RedisModule> {
   try {
-    return await import("ioredis")
+    // Unknown: without its types the name would be that of this module.
+    const module: unknown = await import("ioredis")
+    return module as RedisModule
   } catch (error) {
     throw importError("transport/redis", "ioredis", error)
   }
