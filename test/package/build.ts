@@ -32,8 +32,12 @@ export interface BuiltPackage extends AsyncDisposable {
 
 type Packed = Pick<BuiltPackage, "files" | "size">
 
-/** What a build is made of. */
-const SOURCES = /^(src|console|tools|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/
+/** What a build is made of. Not all of `tools/`: other tests install programs there at the same time. */
+const SOURCES = /^(src|console|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/
+
+async function sources(): Promise<string[]> {
+  return [...(await readdir(root)).filter((name) => SOURCES.test(name)), "tools/scripts"]
+}
 
 /** The files beside the packed ones: the list of them, and the tarball. */
 const LISTING = "packed.json"
@@ -49,7 +53,7 @@ export const BUILD_TIMEOUT = 180_000
  * of the repository: what the package does not bring or depend on is not found.
  */
 export async function buildPackage(): Promise<BuiltPackage> {
-  const from = (await readdir(root)).filter((name) => SOURCES.test(name))
+  const from = await sources()
   const packed = await buildOnce({ name: "operations-package", from, build: pack })
   const { files, size } = JSON.parse(await readFile(join(packed, LISTING), "utf8")) as Packed
   const folder = await realpath(await mkdtemp(join(tmpdir(), "operations-package-")))
@@ -72,8 +76,8 @@ export async function buildPackage(): Promise<BuiltPackage> {
 async function pack(folder: string): Promise<void> {
   const stage = await realpath(await mkdtemp(join(tmpdir(), "operations-stage-")))
   try {
-    for (const name of await readdir(root)) {
-      if (SOURCES.test(name)) await cp(resolve(root, name), join(stage, name), { recursive: true })
+    for (const name of await sources()) {
+      await cp(resolve(root, name), join(stage, name), { recursive: true })
     }
     await symlink(resolve(root, "node_modules"), join(stage, "node_modules"), "junction")
     // CI has just built it in a folder without an older one.
