@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { checkPeer, importError } from "../../src/internal/import-peer.ts"
 
 describe("importError", () => {
-  const name = "a-package-that-nobody-has"
+  const name = "a-package-that-is-not-installed"
   const unresolved = (message: string, code?: string): Error =>
     Object.assign(new Error(message), { code })
 
@@ -48,7 +48,9 @@ describe("checkPeer", () => {
   })
 
   test("loads what the platform cannot find, which gives the error", async () => {
-    await expect(checkPeer("a-package-that-nobody-has", load)).rejects.toThrow("It was loaded.")
+    await expect(checkPeer("a-package-that-is-not-installed", load)).rejects.toThrow(
+      "It was loaded.",
+    )
   })
 
   test("finds a package that is bundled with the application, where none is installed", async () => {

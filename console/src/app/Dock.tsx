@@ -22,7 +22,7 @@ export function Dock(): ReactNode {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const hide = (run: Run): void => setHidden((before) => new Set([...before, keyOf(run)]))
   const current = route.view === "operation" ? runs.of(route.id) : undefined
-  // Whose end was seen need not be told.
+  // Runs that ended in view are not listed.
   useEffect(() => {
     if (current !== undefined && isOver(current)) hide(current)
   }, [current])

@@ -2,8 +2,8 @@
 import { Writable } from "node:stream"
 import nodeConsole from "node:console"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { claimOutput } from "../../../src/serve/mcp/stdio.ts"
-import type { ClaimedOutput, OutputLike } from "../../../src/serve/mcp/stdio.ts"
+import { claimOutput } from "../../../src/serve/mcp/stdout.ts"
+import type { ClaimedOutput, OutputLike } from "../../../src/serve/mcp/stdout.ts"
 
 /** A stream that keeps what was written to it. */
 class Kept extends Writable {

@@ -165,7 +165,7 @@ function eventMessage(
   return isCount(after) ? { type: "event", event, after } : { type: "event", event }
 }
 
-/** Reads a request. Where only its content is invalid, its caller can be told. */
+/** Reads a request. If only its content is invalid, the caller gets an error. */
 function request(
   wire: unknown,
   attempt: unknown,
