@@ -80,6 +80,7 @@ export async function followPeer(
   const open = async (register: (operations: readonly AnyOperation[]) => void): Promise<void> => {
     const stream = (current = map.subscribe("services.changes"))
     await stream.next()
+    if (isStopped) return
     register(await load())
     // Ends with the stream. Callers see the error that ended it.
     void follow(stream)
@@ -88,7 +89,7 @@ export async function followPeer(
   const reopen = async (): Promise<void> => {
     try {
       await current?.return()
-      await open(synchronize)
+      if (!isStopped) await open(synchronize)
     } catch (error) {
       logger.warn("The operations of a peer could not be listed after a reconnect", { error })
     }

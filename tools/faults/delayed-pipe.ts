@@ -25,6 +25,9 @@ export class DelayedPipe {
   #size = 0
   /** When the last queued chunk is due: later ones must not overtake it. */
   #lastDue = 0
+  /** Chunks until the next one that is damaged. */
+  #untilDamage = 0
+  #isUsed = false
   #timer: NodeJS.Timeout | undefined
   #hasEnded = false
   #isOver = false
@@ -45,6 +48,9 @@ export class DelayedPipe {
   }
 
   apply(faults: PipeFaults): void {
+    const { flip = 0 } = faults
+    // Soon in a connection that is in use: with little traffic, chance alone may damage nothing.
+    if (flip > 0) this.#untilDamage = Math.floor(this.#random() * (this.#isUsed ? 5 : 2 / flip))
     this.#faults = faults
     this.#flush()
   }
@@ -94,7 +100,9 @@ export class DelayedPipe {
 
   #damage(bytes: Buffer): void {
     const { flip = 0 } = this.#faults
-    if (this.#random() >= flip) return
+    this.#isUsed = true
+    if (flip === 0 || this.#untilDamage-- > 0) return
+    this.#untilDamage = Math.floor((this.#random() * 2) / flip)
     const at = Math.floor(this.#random() * bytes.length)
     bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(this.#random() * 8))
     this.damaged++

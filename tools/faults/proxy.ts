@@ -14,7 +14,7 @@ export interface ProxyFaults {
   readonly cutAfter?: number | undefined
   /** Bytes that get through per second in each direction. */
   readonly bytesPerSecond?: number | undefined
-  /** The probability of a flipped bit per chunk, from 0 to 1. */
+  /** The share of chunks with a flipped bit, from 0 to 1. */
   readonly flip?: number | undefined
   /** New connections are closed at once. */
   readonly refuse?: boolean | undefined
