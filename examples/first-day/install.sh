@@ -1,4 +1,0 @@
-npm init -y
-npm pkg set type=module
-npm install @alkdev/operations ws
-npm install --save-dev tsx

@@ -1,1 +1,2 @@
+npx tsc
 npx tsx --test tasks.test.ts
