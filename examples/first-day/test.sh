@@ -1,2 +1,2 @@
-npx tsc
+npm run types
 npx tsx --test tasks.test.ts

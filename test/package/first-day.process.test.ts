@@ -147,7 +147,7 @@ describe("docs/getting-started.md, followed in an empty folder with the packed t
       expect(actual).toEqual(expected)
       expect(expected).toHaveLength(13)
       // All files of the page are there by now, and what each of them needs is installed.
-      expect(await printed("npx tsc", undefined)).toBe("")
+      expect(await printed("npm run -s types", undefined)).toBe("")
     },
     10 * COMMAND_TIMEOUT,
   )
