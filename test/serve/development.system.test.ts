@@ -184,7 +184,7 @@ describe.skipIf(chromium === undefined)("Vite's proxy, in Chromium", () => {
     })
     await vite.listen()
     cleanups.push(() => vite.close())
-    const { port } = vite.httpServer?.address() as AddressInfo
+    const { port } = vite.httpServer!.address() as AddressInfo
     return `http://localhost:${port}/`
   }
 
