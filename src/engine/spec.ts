@@ -2,6 +2,7 @@ import { frozenCopy } from "../internal/frozen.ts"
 import { lazyPartsOf, lazySpec, type LazyParts } from "../core/lazy-operation.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, ErrorCode } from "../core/errors.ts"
+import { toPlatformFiles } from "../core/platform-files.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema, type Compiled } from "../schema/compiled.ts"
 import type { JsonSchema } from "../schema/json.ts"
@@ -264,10 +265,7 @@ function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined
   const props = standardProps(schema)
   if (props === undefined || props.vendor === "@alkdev/operations") return undefined
   if (!hasPlatformFiles(form)) return (value) => props.validate(value)
-  return async (value) => {
-    const { toPlatformFiles } = await import("../core/decode-files.ts")
-    return await props.validate(await toPlatformFiles(form, value))
-  }
+  return async (value) => await props.validate(await toPlatformFiles(value))
 }
 
 /** A frozen copy, so that the validated spec cannot change later. */

@@ -2,7 +2,7 @@ import type { SchemaType } from "./infer.ts"
 import { quote, reasonOf } from "../internal/message-text.ts"
 import { isRecord } from "../internal/guards.ts"
 import { VALIBOT_CONVERTER, describeValibot, valibotOptions } from "./valibot.ts"
-import { ARKTYPE_OPTIONS, convertZod, markZodFile, withFiles } from "./vendor-files.ts"
+import { ARKTYPE_OPTIONS, convertZod, markZodFile } from "./vendor-files.ts"
 
 /** The side of a schema with transforms: its input or its output. */
 export type SchemaSide = "input" | "output"
@@ -124,7 +124,7 @@ function plainSchema(converted: unknown, vendor: string, side: SchemaSide): unkn
     )
   }
   // Zod hides the schema's `~standard` in its result (see `isData`); it must not be converted again.
-  return withFiles("~standard" in converted ? { ...converted } : converted)
+  return "~standard" in converted ? { ...converted } : converted
 }
 
 /** Anything that carries Standard Schema's `~standard`: Zod, Valibot, ArkType and others. */

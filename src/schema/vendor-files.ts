@@ -1,13 +1,11 @@
 // Files in the schemas of other libraries: `z.file()`, `z.instanceof(File)`, `v.file()`, `v.blob()`, `type("File")`.
 
-import { isRecord } from "../internal/guards.ts"
-import { FILE_MARK, isFileLike } from "./files.ts"
-import { type JsonSchema, setOwn } from "./json.ts"
-import { mapSubschemas } from "./keywords.ts"
+import { FILE_MARK } from "./files.ts"
+import type { JsonSchema } from "./json.ts"
 import { mayHaveFiles } from "./mentions.ts"
 
-/** What marks the schema of a `File` of the platform, which is in memory. */
-export const FILE: Readonly<Record<string, "file">> = { [FILE_MARK]: "file" }
+/** The schema of a `File` of the platform, which is in memory. */
+export const FILE: JsonSchema = { format: "binary", "x-operation-file": "file" }
 
 /** Whether a class is that of files. */
 export function isFileClass(value: unknown): boolean {
@@ -46,9 +44,14 @@ export function convertZod(convert: (libraryOptions: object) => unknown): unknow
   }
 }
 
-/** Marks the file of a Zod schema; for its option `override`. */
+/** Keywords of the text as which Zod describes a file. Its length is not that of the base64 text in JSON. */
+const OF_TEXT = ["type", "contentEncoding", "minLength", "maxLength", "anyOf", "not"]
+
+/** Describes the file of a Zod schema; for its option `override`. */
 export function markZodFile({ zodSchema, jsonSchema }: ZodPlace): void {
-  if (isZodFile(zodSchema)) Object.assign(jsonSchema, FILE)
+  if (!isZodFile(zodSchema)) return
+  for (const keyword of OF_TEXT) delete jsonSchema[keyword]
+  Object.assign(jsonSchema, FILE)
 }
 
 function isZodFile(schema: ZodNode): boolean {
@@ -70,33 +73,4 @@ export const ARKTYPE_OPTIONS: object = {
 /** Whether a schema has a file that must be a `File` of the platform. */
 export function hasPlatformFiles(schema: JsonSchema): boolean {
   return mayHaveFiles(schema) && JSON.stringify(schema).includes(`"${FILE_MARK}":"file"`)
-}
-
-/**
- * A converted schema whose marked parts accept files, and nothing else.
- *
- * Limits of the length of text are left out: they are those of the file, and not of its base64 text in JSON.
- */
-export function withFiles(schema: JsonSchema): JsonSchema {
-  return mayHaveFiles(schema) ? replaceFiles(schema) : schema
-}
-
-function replaceFiles(schema: JsonSchema): JsonSchema {
-  if (schema[FILE_MARK] === "file") return fileSchema(schema)
-  const out: Record<string, unknown> = {}
-  const inner = (value: unknown): unknown => (isRecord(value) ? replaceFiles(value) : value)
-  for (const [keyword, value] of Object.entries(schema)) {
-    setOwn(out, keyword, mapSubschemas(keyword, value, inner))
-  }
-  return out
-}
-
-/** Keywords of the described text that do not apply to a file. */
-const OF_TEXT = new Set(["type", "contentEncoding", "minLength", "maxLength", "anyOf", "not"])
-
-function fileSchema(schema: JsonSchema): JsonSchema {
-  const kept = Object.entries(schema).filter(([keyword]) => !OF_TEXT.has(keyword))
-  const out = { ...Object.fromEntries(kept), format: "binary" }
-  const error = (): string => "must be a file: a File or a Blob, or base64 text in JSON"
-  return Object.defineProperty(out, "~refine", { value: [{ check: isFileLike, error }] })
 }
