@@ -31,8 +31,8 @@ export function shareableEntry(name: string, entry: unknown): SharedEntry | unde
     shared["headers"] = mapped(headers, (key) => reference(variable(name, key)))
   }
   const before = JSON.stringify(entry)
-  const references = JSON.stringify(shared).matchAll(/\$\{env:(\w+)\}/g)
-  const variables = new Set([...references].map(([, one = ""]) => one))
+  const [, ...references] = JSON.stringify(shared).split("${env:")
+  const variables = new Set(references.map((text) => text.split("}", 1)[0] as string))
   return {
     entry: shared,
     variables: [...variables].filter((one) => !before.includes(reference(one))),
