@@ -37,7 +37,7 @@ const order = defineOperation({
   },
 })
 
-const registry = createRegistry([order])
+const registry = createRegistry([order], { output: "strict" })
 
 try {
   await registry.execute("shop.order", { article: "lamp", count: 9 })

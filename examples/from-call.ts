@@ -35,7 +35,7 @@ const sales = defineOperation({
 })
 
 // The remote shop.
-const shop = createRegistry([stock, sales])
+const shop = createRegistry([stock, sales], { output: "strict" })
 const [near, far] = createMemoryTransports()
 const server = serveCalls(shop, { transport: far })
 

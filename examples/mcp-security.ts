@@ -14,7 +14,7 @@ const weather = defineOperation({
   accessControl: { requiredScopes: [] },
   handler: () => ({ sky: "blue" }),
 })
-const theirs = createRegistry([weather])
+const theirs = createRegistry([weather], { output: "strict" })
 const server = toMCP(theirs)
 const { url } = await server.listen({ port: 0 })
 

@@ -15,7 +15,7 @@ const price = defineOperation({
   handler: ({ article, count }) => ({ cents: article.length * 100 * count }),
 })
 
-const registry = createRegistry([price])
+const registry = createRegistry([price], { output: "strict" })
 const server = toMCP(registry, { name: "shop" })
 const { url } = await server.listen({ port: 0 })
 // #endregion

@@ -32,7 +32,7 @@ const list = defineOperation({
   handler: () => tasks,
 })
 
-const registry = createRegistry([create, list])
+const registry = createRegistry([create, list], { output: "strict" })
 
 const { data } = await registry.execute("task.list")
 console.log(data.map((task) => task.title))

@@ -23,7 +23,10 @@ function setup() {
     accessControl: { requiredScopes: [] },
     handler: ({ text }) => `${text}!`,
   })
-  const registry = createRegistry([...reminderOperations({ clock, send }), polish], { clock })
+  const registry = createRegistry([...reminderOperations({ clock, send }), polish], {
+    clock,
+    output: "strict",
+  })
   return { clock, sent, registry }
 }
 

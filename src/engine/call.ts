@@ -40,7 +40,7 @@ export interface CallHost extends EnvDirectory {
   track(call: Call): () => void
   readonly outerCalls: OuterCalls
   reportError(error: CallError, call: Call): void
-  toEnvelope(record: OperationRecord, result: unknown): ResponseEnvelope
+  toEnvelope(call: Call, result: unknown): ResponseEnvelope
   call(
     id: string,
     input: unknown,
@@ -452,7 +452,7 @@ export class Call implements DeadlineEntry {
 
   /** The envelope of a result. Middleware returns envelopes that are complete. */
   protected complete(result: unknown): unknown {
-    return this.attemptLog === undefined ? this.kernel.toEnvelope(this.record, result) : result
+    return this.attemptLog === undefined ? this.kernel.toEnvelope(this, result) : result
   }
 
   finishWith(thrown: unknown): void {

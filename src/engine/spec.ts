@@ -2,8 +2,10 @@ import { frozenCopy } from "../internal/frozen.ts"
 import { lazyPartsOf, lazySpec, type LazyParts } from "../core/lazy-operation.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, ErrorCode } from "../core/errors.ts"
+import { toPlatformFiles } from "../core/platform-files.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema, type Compiled } from "../schema/compiled.ts"
+import type { JsonSchema } from "../schema/json.ts"
 import { jsonSchemaOf, looseJsonSchemaOf, standardProps } from "../schema/standard.ts"
 import type { SchemaSide } from "../schema/standard.ts"
 import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
@@ -11,6 +13,7 @@ import type { OperationPolicy } from "../core/operation-settings.ts"
 import { specIssues, type ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
+import { hasPlatformFiles } from "../schema/vendor-files.ts"
 import { reasonOf, typeName } from "../internal/message-text.ts"
 import type { SchemaIssue } from "../schema/validator.ts"
 
@@ -95,7 +98,7 @@ export function checkDefinition(
     spec: freezeSpec(fields as unknown as OperationSpec),
     schemas: { input, output },
     lazy: undefined,
-    vendor: vendorOf(definition.inputSchema),
+    vendor: vendorOf(definition.inputSchema, input.schema),
     policy: readPolicy(definition),
   }
 }
@@ -258,10 +261,11 @@ function readErrorSchemas(
   })
 }
 
-function vendorOf(schema: unknown): VendorValidate | undefined {
+function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined {
   const props = standardProps(schema)
   if (props === undefined || props.vendor === "@alkdev/operations") return undefined
-  return (value) => props.validate(value)
+  if (!hasPlatformFiles(form)) return (value) => props.validate(value)
+  return async (value) => await props.validate(await toPlatformFiles(value))
 }
 
 /** A frozen copy, so that the validated spec cannot change later. */

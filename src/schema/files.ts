@@ -1,6 +1,9 @@
 import { chunksOf } from "../internal/streams.ts"
 
-/** The keyword of schemas of `Bytes` and `FileStream`; its value says which of them a schema is. */
+/**
+ * The keyword of file schemas. Its value is `bytes` for `Bytes`, `stream` for `FileStream`, and `file` for a `File` of
+ * the platform, as other schema libraries have it.
+ */
 export const FILE_MARK = "x-operation-file"
 
 /**

@@ -2,7 +2,9 @@ import { jsonAnswer, dataAnswer, envelopeText } from "./answer.ts"
 import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
-import { isFileLike } from "../../schema/files.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { FILE_MARK, isFileLike } from "../../schema/files.ts"
+import { viewOf } from "../../schema/read/view.ts"
 import { perObject } from "../../internal/per-object.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
@@ -91,13 +93,18 @@ function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> 
     const envelope = await context.execute(id, spec, input, request)
     return await encodeFiles(() => {
       if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
-      // Other metadata than that of a local result would be lost.
-      const isFile = isFileLike(envelope.data) && envelope.meta.source === "local"
-      if (isFile && preferred === "file")
+      if (preferred === "file" && mayBeStreamed(envelope, spec))
         return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
       return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
     })
   })
+}
+
+/** Whether a result can be the body of an answer: clients of a schema with `File` expect a `File`, and no stream. */
+function mayBeStreamed({ data, meta }: ResponseEnvelope, { outputSchema }: OperationSpec): boolean {
+  // Other metadata than that of a local result would be lost.
+  if (!isFileLike(data) || meta.source !== "local") return false
+  return viewOf(outputSchema).first(FILE_MARK) !== "file"
 }
 
 /** The gateway path of an operation, from that of another one: only the last segment differs. */
