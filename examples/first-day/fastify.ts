@@ -6,7 +6,7 @@ const tasks = toHTTP(createTasks(), { basePath: "/tasks" })
 const app = fastify()
 app.all("/tasks/*", (request, reply) => {
   reply.hijack()
-  tasks.node(request.raw, reply.raw, request.body)
+  tasks.node(request.raw, reply.raw, { body: request.body })
 })
 await app.listen({ port: 3002 })
 console.log("Fastify is ready")
