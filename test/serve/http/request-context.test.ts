@@ -40,7 +40,7 @@ function registryWith(resilience = {}): AnyRegistry {
       type: "query",
       handler: (_, context) => [tenant.read(context), locale.read(context), context.metadata],
     }),
-  ]) as unknown as AnyRegistry
+  ])
 }
 
 function open(
@@ -82,7 +82,7 @@ describe("the option context of toHTTP", () => {
   })
 
   test.each<[string, ProvideHTTPContext]>([
-    ["a list", () => [tenant.provide("a"), undefined as never, locale.provide("de")]],
+    ["a list", () => [tenant.provide("a"), {}, locale.provide("de")]],
     ["one object", () => ({ ...tenant.provide("a"), ...locale.provide("de") })],
     ["a promise", async () => [tenant.provide("a"), locale.provide("de")]],
   ])("takes %s, beside the metadata of the request", async (_, context) => {

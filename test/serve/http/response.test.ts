@@ -47,9 +47,9 @@ function registryWith(cache = {}, key = {}): AnyRegistry & Pick<OperationRegistr
       ...base,
       name: "outer",
       type: "mutation",
-      handler: async (_, context) => (await context.call("demo.mutation" as string, {})).data,
+      handler: async (_, context) => (await context.call("demo.mutation", {})).data,
     }),
-  ]) as never
+  ])
 }
 
 function open(options: HTTPServerOptions = {}, registry = registryWith()) {
@@ -179,7 +179,7 @@ describe("over REST", () => {
       ],
       { output: "strict" },
     )
-    const { post } = open({}, registry as never)
+    const { post } = open({}, registry)
     const answer = await post("/api/demo/mutation")
     expect([answer.status, answer.headers.get("location")]).toEqual([502, null])
   })
@@ -239,7 +239,8 @@ describe("a cookie is Secure", () => {
   })
 
   test("for any other host that a Node request names, even an invalid one", async () => {
-    const { api } = open({ authenticate: () => null })
+    const hosts = ["localhost.", "a b", "localhost@evil.example"]
+    const { api } = open({ authenticate: () => null, allowedHosts: hosts })
     act = (response) => response.setCookie("a", "1")
     const server = createServer((request, response) => {
       request.headers.host = request.headers["x-host"] as string
@@ -257,8 +258,7 @@ describe("a cookie is Secure", () => {
       const init = post({ "x-host": host })
       const answer = await fetch(`http://127.0.0.1:${port}/api/demo/mutation`, init)
       const [cookie] = answer.headers.getSetCookie()
-      if (answer.status === 204) expect(cookie?.includes("; Secure")).toBe(isSecure)
-      else expect([answer.status, host]).toEqual([403, expect.anything()])
+      expect([answer.status, cookie?.includes("; Secure")]).toEqual([204, isSecure])
     }
   })
 })
@@ -327,8 +327,8 @@ describe("in a batch", () => {
     }
     const answer = await post("/batch", two)
     expect(answer.status).toBe(200)
-    const names = answer.headers.getSetCookie().map((one) => one.split("=", 1)[0])
-    expect(names.sort()).toEqual(["c1", "c2", "sid", "sid"])
+    const names = answer.headers.getSetCookie().map((one) => one.split("=", 1).join())
+    expect(names.toSorted()).toEqual(["c1", "c2", "sid", "sid"])
     for (const name of ["location", "x-own", "etag"]) expect(answer.headers.get(name)).toBeNull()
     expect(answer.headers.get("cache-control")).toBe("no-store")
     const { results } = (await answer.json()) as { results: { ok: boolean }[] }
