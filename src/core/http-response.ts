@@ -130,7 +130,7 @@ export class OwnResponse implements HTTPResponse {
 
 /** Headers that only the server sets. */
 const RESERVED =
-  /^(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*|date|request-id|preference-applied|content-(?:type|length|encoding|range|disposition|security-policy.*)|x-content-type-options|cross-origin-resource-policy|access-control-.*)$/
+  /^(?:(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade|date|request-id|preference-applied|content-(?:type|length|encoding|range|disposition)|x-content-type-options|cross-origin-resource-policy)$|proxy-|access-control-|content-security-policy)/
 
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/

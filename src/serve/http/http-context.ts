@@ -1,3 +1,5 @@
+// What the routes of the HTTP API share: their calls, streams, values and problems.
+
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"

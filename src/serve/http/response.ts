@@ -71,12 +71,11 @@ function isUnchanged(
   if (etag === null || known === undefined || !/^(?:GET|HEAD)$/.test(incoming.method)) return false
   if (known.trim() === "*") return true
   // Weak ones are equal to strong ones: the client has the result either way.
-  const tags: readonly string[] = known.match(/"[^"]*"/g) ?? []
-  return tags.includes(etag.replace(/^W\//, ""))
+  return known.split('"').some((tag, at) => at % 2 === 1 && tag === etag.split('"')[1])
 }
 
 /** Headers that describe a result, and do not apply to an error. */
-const OF_RESULT = /^(?:cache-control|expires|pragma|age|etag|last-modified|location|content-.*)$/
+const OF_RESULT = /^(?:(?:cache-control|expires|pragma|age|etag|last-modified|location)$|content-)/
 
 /** Headers whose values are added to those of the server. */
 const ADDED: readonly string[] = ["vary", "link"]
