@@ -36,6 +36,10 @@ await inFastify.ready()
 await listen("Fastify", (request, response) => inFastify.routing(request, response))
 const hono = getRequestListener(inHono.fetch)
 await listen("Hono", (request, response) => void hono(request, response))
-await use("Next", (path, init) => route.GET(new Request(`https://app.example.com${path}`, init)))
+const methods: Record<string, (request: Request) => Promise<Response>> = { ...route }
+await use("Next", async (path, init) => {
+  const request = new Request(`https://app.example.com${path}`, init)
+  return (await methods[request.method]?.(request)) ?? Response.error()
+})
 
 await api.close()

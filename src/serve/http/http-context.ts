@@ -53,7 +53,7 @@ export class HTTPContext implements CallsHost {
   isDraining = false
   /** Running calls were ended. */
   #isEnded = false
-  readonly running = new Set<HTTPCall>()
+  readonly running: Set<HTTPCall> = new Set()
   #requests = 0
   #whenIdle: (() => void) | undefined
   readonly #streams = new Set<EventStream>()
