@@ -64,7 +64,7 @@ export interface ResponseHost {
 export class OwnResponse implements HTTPResponse {
   #host: ResponseHost | undefined
   #status: number | undefined
-  #headers: ResponseHeaders | undefined
+  #headers: Headers | undefined
   /** The response has begun: changes have no effect. */
   #isSent = false
 
@@ -89,7 +89,7 @@ export class OwnResponse implements HTTPResponse {
   }
 
   get headers(): Headers {
-    return (this.#headers ??= new ResponseHeaders(this))
+    return (this.#headers ??= responseHeaders(this))
   }
 
   setCookie(name: string, value: string, options: CookieOptions = {}): void {
@@ -135,44 +135,41 @@ const RESERVED =
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-class ResponseHeaders extends Headers {
-  readonly #of: OwnResponse
+/** Headers that check what is set. Not a subclass: that would load the platform's `fetch` with this module. */
+function responseHeaders(of: OwnResponse): Headers {
+  const headers = new Headers()
+  const { set, append, delete: remove } = Headers.prototype
+  return Object.assign(headers, {
+    set(name: string, value: string): void {
+      if (accepts(of, name, value)) set.call(headers, name, value)
+    },
+    append(name: string, value: string): void {
+      if (accepts(of, name, value)) append.call(headers, name, value)
+    },
+    delete(name: string): void {
+      if (accepts(of, name, "")) remove.call(headers, name)
+    },
+  })
+}
 
-  constructor(of: OwnResponse) {
-    super()
-    this.#of = of
+/** Whether a header can still be set. Throws a `TypeError` if it never can. */
+function accepts(of: OwnResponse, name: string, value: string): boolean {
+  if (typeof name !== "string" || !TOKEN.test(name)) {
+    throw new TypeError(`httpResponse: ${shown(name)} is not the name of a header.`)
   }
-
-  override set(name: string, value: string): void {
-    if (this.#accepts(name, value)) super.set(name, value)
+  if (RESERVED.test(name.toLowerCase())) {
+    throw new TypeError(
+      `httpResponse: the server sets the header "${name}". The result decides its content (a File has a type and a ` +
+        "name), and the options of toHTTP who may read it (cors).",
+    )
   }
-
-  override append(name: string, value: string): void {
-    if (this.#accepts(name, value)) super.append(name, value)
+  // The value may be a credential, and is not repeated.
+  if (!FIELD_VALUE.test(String(value))) {
+    throw new TypeError(
+      `httpResponse: the value of the header "${name}" has a line break, or another character that a header cannot have.`,
+    )
   }
-
-  override delete(name: string): void {
-    if (this.#accepts(name, "")) super.delete(name)
-  }
-
-  #accepts(name: string, value: string): boolean {
-    if (typeof name !== "string" || !TOKEN.test(name)) {
-      throw new TypeError(`httpResponse: ${shown(name)} is not the name of a header.`)
-    }
-    if (RESERVED.test(name.toLowerCase())) {
-      throw new TypeError(
-        `httpResponse: the server sets the header "${name}". The result decides its content (a File has a type and a ` +
-          "name), and the options of toHTTP who may read it (cors).",
-      )
-    }
-    // The value may be a credential, and is not repeated.
-    if (!FIELD_VALUE.test(String(value))) {
-      throw new TypeError(
-        `httpResponse: the value of the header "${name}" has a line break, or another character that a header cannot have.`,
-      )
-    }
-    return this.#of.canChange()
-  }
+  return of.canChange()
 }
 
 /** Browsers ignore longer cookies. */
