@@ -138,16 +138,18 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Headers that check what is set. Not a subclass: that would load the platform's `fetch` with this module. */
 function responseHeaders(of: OwnResponse): Headers {
   const headers = new Headers()
-  const { set, append, delete: remove } = Headers.prototype
+  const set = headers.set.bind(headers)
+  const append = headers.append.bind(headers)
+  const remove = headers.delete.bind(headers)
   return Object.assign(headers, {
     set(name: string, value: string): void {
-      if (accepts(of, name, value)) set.call(headers, name, value)
+      if (accepts(of, name, value)) set(name, value)
     },
     append(name: string, value: string): void {
-      if (accepts(of, name, value)) append.call(headers, name, value)
+      if (accepts(of, name, value)) append(name, value)
     },
     delete(name: string): void {
-      if (accepts(of, name, "")) remove.call(headers, name)
+      if (accepts(of, name, "")) remove(name)
     },
   })
 }
