@@ -46,7 +46,7 @@ export function streamAnswer(body: HTTPStream): HTTPAnswer {
 }
 
 /** A 200 with one JSON value per line. */
-export function linesAnswer(body: HTTPStream): HTTPAnswer {
+export function linesAnswer(body: HTTPStream | string): HTTPAnswer {
   return { status: 200, headers: LINES_HEADERS, body }
 }
 

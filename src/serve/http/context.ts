@@ -6,6 +6,7 @@ import type { OperationSpec } from "../../core/types.ts"
 import type { Authenticate } from "../authenticate.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
+import type { ProvideHTTPContext } from "./request-view.ts"
 
 /** A request for a route. */
 export interface RouteRequest {
@@ -100,6 +101,8 @@ export interface ResolvedHTTPOptions extends ErrorReporting {
   readonly isFiltered?: boolean | undefined
   readonly auth?: AuthOptions | undefined
   readonly authenticate?: Authenticate | undefined
+  readonly authenticateTimeout?: number | undefined
+  readonly context?: ProvideHTTPContext | undefined
   readonly maxBodyBytes: number
   readonly maxUploadBytes: number
   readonly maxBatch: number

@@ -13,6 +13,7 @@ import type { HTTPMount, MountOptions } from "./mounts.ts"
 import type { RestOptions, Routes, ResolvedHTTPOptions } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 import { normalizePath } from "./mount-path.ts"
+import type { ProvideHTTPContext } from "./request-view.ts"
 
 /** Options of `toHTTP`. */
 export interface HTTPServerOptions extends ErrorReporting, Omit<GuardOptions, "maxStreams"> {
@@ -28,6 +29,11 @@ export interface HTTPServerOptions extends ErrorReporting, Omit<GuardOptions, "m
   readonly rest?: boolean | RestOptions | undefined
   /** Which operations are served; default: all except internal ones. */
   readonly expose?: Pick<ExposeOptions, "include" | "exclude" | "namespaces"> | undefined
+  /**
+   * Provides context values for each call from its HTTP request: `(request) => tenant.provide(…)`, a list of such
+   * values, or a promise. Runs after authentication, with the time limit of that.
+   */
+  readonly context?: ProvideHTTPContext | undefined
   /** Maximum size of a body; default: 1 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** Maximum size of a body with files; default: `maxBodyBytes`. Files beyond `maxBodyBytes` are streams. */
@@ -121,6 +127,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   trustedProxies: { list: "text" },
   ...UPGRADE_RULES,
   cors: { members: CORS_OPTIONS },
+  context: "function",
   maxBodyBytes: "count",
   maxUploadBytes: "count",
   maxBatch: "count",

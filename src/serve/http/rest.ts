@@ -8,6 +8,7 @@ import type { HTTPAnswer } from "../exchange.ts"
 import { readInput } from "./files/upload.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
 import { readQueryInput } from "./query-input.ts"
+import { withStatus } from "./response.ts"
 import { refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
@@ -55,7 +56,7 @@ function answer(
     const input = await read(spec, id)
     if (isStream) return await context.stream(id, spec, input, request, itemText)
     const envelope = await context.execute(id, spec, input, request)
-    return await encodeFiles(() => dataAnswer(context, envelope, spec))
+    return withStatus(await encodeFiles(() => dataAnswer(context, envelope, spec)), incoming)
   })
 }
 

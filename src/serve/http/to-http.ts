@@ -21,8 +21,9 @@ import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange
 import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts, type Mount } from "./mounts.ts"
-import { ALREADY_SENT, answerNode } from "../node.ts"
+import { ALREADY_SENT, answerNode, type IgnoredFunction, type NodeGiven } from "../node.ts"
 import { HTTP_OPTIONS, resolveHTTPOptions, type HTTPServerOptions } from "./options.ts"
+import { withOwnHeaders } from "./response.ts"
 import { createRest } from "./rest.ts"
 import { Router, methodNotAllowed } from "./router.ts"
 import { HTTPRefusal, type Routes } from "./context.ts"
@@ -37,10 +38,15 @@ export interface HTTPServer extends AsyncDisposable {
   /** Answers requests of any server. */
   readonly handle: HTTPHandler
   /**
-   * Answers requests of Node's `http` and of frameworks on top of it. `body` is for frameworks that parse
-   * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
+   * Answers requests of Node's `http` and of frameworks on top of it. Pass `{ body }` if the framework parses
+   * bodies and does not leave them on the request, and `{ identity }` as for `fetch`. A function, such as Express's
+   * `next`, is ignored.
    */
-  readonly node: (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown) => void
+  readonly node: (
+    request: HTTPRequestLike,
+    response: HTTPResponseLike,
+    given?: NodeGiven | IgnoredFunction,
+  ) => void
   /** Refuses new requests, waits for running ones, then cancels the rest. Calling it twice is fine. */
   close(): Promise<void>
   /** @internal For code that opens ports and sockets. */
@@ -80,9 +86,11 @@ class Server extends Closable implements HTTPServer {
     const { basePath, isExposed, isFiltered } = resolved
     this.#guard = new Guard({ ...options, maxStreams: options.sse?.maxStreams }, clock, logger)
     const { authenticate } = this.#guard
-    this.#mounts = new Mounts(options.mounts ?? {}, { authenticate, clock, limits: options })
     const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context
+    const valuesFor = options.context && context.valuesFor
+    const host = { authenticate, clock, limits: options, valuesFor }
+    this.#mounts = new Mounts(options.mounts ?? {}, host)
     const routes: Routes = [
       ...(resolved.gateway ? createGateway(context) : []),
       ...(resolved.rest === undefined ? [] : createRest(context)),
@@ -120,27 +128,35 @@ class Server extends Closable implements HTTPServer {
     return response ?? toResponse(answer, incoming)
   }
 
-  readonly node = (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown): void => {
+  readonly node = (
+    request: HTTPRequestLike,
+    response: HTTPResponseLike,
+    given?: NodeGiven | IgnoredFunction,
+  ): void => {
     const mount = this.#mounts.isEmpty
       ? undefined
       : this.#mounts.find(this.#paths.ofRequest(request))
     if (mount?.server === undefined) {
-      void answerNode(request, response, this.handle, this.#paths, body)
+      void answerNode(request, response, this.handle, this.#paths, given)
       return
     }
     const { server } = mount
-    void answerNode(request, response, (incoming) =>
-      this.#mount(incoming, mount, async (_, admitted) => {
+    const { body } = Object(given) as NodeGiven
+    const handle: HTTPHandler = (incoming) => {
+      if (incoming.mistake !== undefined) return this.handle(incoming)
+      return this.#mount(incoming, mount, async (_, { identity }) => {
         const over = new Promise<void>((resolve) => response.once("close", () => resolve()))
-        await server.node(request, response, body, admitted as never)
+        await server.node(request, response, { body, identity })
         await over
         return ALREADY_SENT
-      }),
-    )
+      })
+    }
+    void answerNode(request, response, handle, undefined, given)
   }
 
   readonly handle: HTTPHandler = (incoming) => {
-    const { path } = incoming
+    const { path, mistake } = incoming
+    if (mistake !== undefined) return this.#context.problem(mistake, { incoming })
     if (!this.#mounts.isEmpty) {
       const document = this.#mounts.document(path)
       if (document !== undefined) return document(incoming)
@@ -205,9 +221,9 @@ class Server extends Closable implements HTTPServer {
         try {
           const answer =
             handler === undefined ? this.#route(incoming, admission) : handler(incoming, admission)
-          if (!(answer instanceof Promise)) return this.#finish(answer, admission, mount)
+          if (!(answer instanceof Promise)) return this.#finish(answer, incoming, admission, mount)
           return answer.then(
-            (settled) => this.#finish(settled, admission, mount),
+            (settled) => this.#finish(settled, incoming, admission, mount),
             (error: unknown) => this.#fail(error, incoming, admission),
           )
         } catch (error) {
@@ -244,20 +260,27 @@ class Server extends Closable implements HTTPServer {
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
-    return this.#finish(this.#context.problem(error, { incoming, caller: admission }), admission)
+    const problem = this.#context.problem(error, { incoming, caller: admission })
+    return this.#finish(problem, incoming, admission)
   }
 
-  #finish(answer: HTTPAnswer, admission: Admitted, mount?: Mount): HTTPAnswer {
+  #finish(
+    answer: HTTPAnswer,
+    { response }: HTTPIncoming,
+    admission: Admitted,
+    mount?: Mount,
+  ): HTTPAnswer {
     if (answer === ALREADY_SENT) {
       this.#release(admission)
       return answer
     }
     const { headers } = admission
     // Headers of a mount take precedence.
-    const complete =
+    let complete =
       mount === undefined
         ? withHeaders(answer, headers)
         : withHeaders({ ...answer, headers }, answer.headers)
+    if (response !== undefined) complete = withOwnHeaders(complete, response)
     if (!isStream(complete.body)) {
       this.#release(admission)
       return complete

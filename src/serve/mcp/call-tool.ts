@@ -39,6 +39,7 @@ export function callTool(parts: CallParts, exchange: Exchange): Promise<object> 
     progress: progress?.report,
     log: isLogLevel(level) ? logOf(name, level, parts.logger, exchange) : undefined,
     metadata: traceOf(meta),
+    valuesFor: exchange.valuesFor,
   }
   const requestInput = liveInput(name, exchange, parts.inputTimeoutMs)
   const call =

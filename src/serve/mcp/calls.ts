@@ -34,7 +34,7 @@ export async function runOperation(
       const result = await callStream(registry, tool, input, { call, requestId }, options, place)
       return boundedResult(tool, result, options.maxResultBytes)
     }
-    const callOptions = optionsOf(call, requestId, call.progress)
+    const callOptions = await optionsOf(call, tool.id, requestId, call.progress)
     const envelope = await registry.execute(tool.id, tool.form.toInput(input), callOptions)
     const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options))
     return boundedResult(tool, result, options.maxResultBytes)
@@ -65,7 +65,8 @@ async function callStream(
   } catch (error) {
     return errorText(error, place, tool, requestId)
   }
-  const stream = registry.subscribe(tool.id, tool.form.toInput(args), optionsOf(call, requestId))
+  const callOptions = await optionsOf(call, tool.id, requestId)
+  const stream = registry.subscribe(tool.id, tool.form.toInput(args), callOptions)
   // Items are sent twice, the second time with quotes escaped.
   const maxBytes = options.maxResultBytes / 4
   const collected = await collect(stream, bounds, maxBytes, call.progress, systemClock)
@@ -103,11 +104,17 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
 }
 
 function optionsOf(
-  { signal, identity, requestInput, log, metadata }: SurfaceCall,
+  { signal, identity, requestInput, log, metadata, valuesFor }: SurfaceCall,
+  operationId: string,
   requestId: string,
   progress?: SurfaceCall["progress"],
-): CallOptions {
-  return { signal, requestId, identity, requestInput, log, metadata, progress }
+): CallOptions | Promise<CallOptions> {
+  const options = { signal, requestId, identity, requestInput, log, metadata, progress }
+  if (valuesFor === undefined) return options
+  return Promise.resolve(valuesFor(operationId)).then((values) => ({
+    ...options,
+    metadata: { ...metadata, ...values },
+  }))
 }
 
 /** Usual names of inputs that make results smaller. */

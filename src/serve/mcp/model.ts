@@ -21,7 +21,14 @@ export interface SurfacePage {
 export interface SurfaceCall
   extends SurfaceCaller, Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata"> {
   readonly signal: AbortSignal
+  /** Further metadata, which the HTTP server around this one provides for an operation. */
+  readonly valuesFor?: ProvideValues | undefined
 }
+
+/** Returns a part of the metadata of a call. */
+export type ProvideValues = (
+  operationId: string,
+) => CallOptions["metadata"] | Promise<CallOptions["metadata"]>
 
 /** The result of a tool call. */
 export interface SurfaceResult {
