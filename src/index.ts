@@ -47,6 +47,7 @@ export type {
   OutputMode,
   ProgressUpdate,
   RegisteredOperations,
+  RestRoute,
   RootsInputRequest,
   SamplingInputRequest,
   UrlInputRequest,

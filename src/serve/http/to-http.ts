@@ -23,8 +23,9 @@ import { MountPaths } from "./mount-path.ts"
 import { Mounts, type Mount } from "./mounts.ts"
 import { ALREADY_SENT, answerNode } from "../node.ts"
 import { HTTP_OPTIONS, resolveHTTPOptions, type HTTPServerOptions } from "./options.ts"
+import { OperationRoutes, ownPaths } from "./own-routes.ts"
 import { createRest } from "./rest.ts"
-import { Router, methodNotAllowed } from "./router.ts"
+import { Router, methodNotAllowed, type RouteMatch } from "./router.ts"
 import { HTTPRefusal, type Routes } from "./context.ts"
 
 /** A registry as an HTTP API. */
@@ -69,6 +70,7 @@ class Server extends Closable implements HTTPServer {
   readonly #context: HTTPContext
   readonly #guard: Guard
   readonly #router: Router
+  readonly #operations: OperationRoutes
   readonly #mounts: Mounts
   readonly #paths: MountPaths
   readonly #stops: (() => void)[] = []
@@ -83,21 +85,25 @@ class Server extends Closable implements HTTPServer {
     this.#mounts = new Mounts(options.mounts ?? {}, { authenticate, clock, limits: options })
     const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context
-    const routes: Routes = [
-      ...(resolved.gateway ? createGateway(context) : []),
-      ...(resolved.rest === undefined ? [] : createRest(context)),
-      ...createDocuments(context, this.#stops),
+    const gateway = resolved.gateway ? createGateway(context) : []
+    const defaults = createRest(context)
+    const others: Routes = [
+      ...createDocuments(context, (spec) => this.#operations.routeOf(spec), this.#stops),
       ...(options.routes?.(context) ?? []),
     ]
     const endpoints = new Endpoints()
-    endpoints.addRoutes(routes, basePath)
+    endpoints.addRoutes([...gateway, ...defaults, ...others], basePath)
     for (const { path, mounted } of this.#mounts.all) {
       endpoints.add({ path, protocol: mounted?.protocol })
     }
-    this.#router = new Router([...routes, indexRoute(context, endpoints)], basePath)
+    const fixed = [...gateway, ...others, indexRoute(context, endpoints)]
+    const hasConsole = options.files !== undefined
+    const taken = ownPaths(fixed, this.#mounts, resolved, hasConsole)
+    this.#operations = new OperationRoutes(context, defaults, taken, this.#stops)
+    this.#router = new Router(fixed, basePath)
     this.#paths = new MountPaths({
       basePath,
-      isRoute: (path) => this.#router.find(path) !== undefined,
+      isRoute: (path) => this.#find(path, "GET") !== undefined,
       isMount: (path) => (this.#mounts.find(path) ?? this.#mounts.document(path)) !== undefined,
     })
     const shown = isFiltered === true ? new ExposedRegistry(registry, isExposed) : registry
@@ -218,16 +224,22 @@ class Server extends Closable implements HTTPServer {
   }
 
   #route(incoming: HTTPIncoming, caller: Admitted): HTTPAnswer | Promise<HTTPAnswer> {
-    const match = this.#router.find(incoming.path)
+    const method = incoming.method === "HEAD" ? "GET" : incoming.method
+    const match = this.#find(incoming.path, method)
     if (match === undefined) {
       const page = this.inner.options.files?.missing?.(incoming)
       if (page !== undefined) return page
       throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", this.#paths.nothingAt(incoming.path))
     }
     const { methods, params } = match
-    const route = methods.get(incoming.method === "HEAD" ? "GET" : incoming.method)
+    const route = methods.get(method)
     if (route !== undefined) return route.handle({ incoming, caller, params })
     throw methodNotAllowed(methods, incoming.method)
+  }
+
+  /** The routes of a path; of several, those with the method. The server's own come first. */
+  #find(path: string, method: string): RouteMatch | undefined {
+    return this.#router.find(path) ?? this.#operations.find(path, method)
   }
 
   /**
@@ -240,7 +252,8 @@ class Server extends Closable implements HTTPServer {
     if (isJsonBody(incoming)) return false
     const isOpen = this.inner.options.cors?.origins.includes("*") === true
     if (isOpen && incoming.header("cookie") !== undefined) return false
-    return this.#router.find(incoming.path)?.methods.get(incoming.method)?.takesFiles === true
+    const { path, method } = incoming
+    return this.#find(path, method)?.methods.get(method)?.takesFiles === true
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {

@@ -1,0 +1,88 @@
+import type { Compiled } from "../schema/compiled.ts"
+import { fileFieldsOf } from "../schema/file-fields.ts"
+import { isNoValue } from "../schema/json.ts"
+import { viewOf } from "../schema/read/view.ts"
+import type { OperationSpec, RestRoute } from "./types.ts"
+import type { ValueError } from "./validation.ts"
+
+/** Whether a call may change something: a mutation, or a stream that is declared as not read-only. */
+export function mayChange({
+  type,
+  annotations,
+}: Pick<OperationSpec, "type" | "annotations">): boolean {
+  return type === "mutation" || (type === "subscription" && annotations?.readOnly === false)
+}
+
+/** The names of the parameters of a path, in order. */
+export function pathParameters(path: string): string[] {
+  return path.split("/").flatMap((segment) => (segment.startsWith("{") ? segment.slice(1, -1) : []))
+}
+
+/** A path without the names of its parameters: paths of the same shape match the same requests. */
+export function shapeOf({ path }: RestRoute): string {
+  return path
+    .split("/")
+    .map((segment) => (segment.startsWith("{") ? "{}" : segment))
+    .join("/")
+}
+
+const SEGMENT = /^(?:[\w.~-]+|\{[\w$.~-]+\})$/
+const PLAIN_TYPES = ["string", "number", "boolean", "integer"]
+
+/** Validates the route of a definition whose fields have the right form. */
+export function routeIssues(
+  { route, type, annotations }: Pick<OperationSpec, "route" | "type" | "annotations">,
+  input: Compiled,
+  outputSchema: unknown,
+): ValueError[] {
+  if (route === undefined) return []
+  const issues: ValueError[] = []
+  const add = (field: keyof RestRoute, message: string): void => {
+    issues.push({ path: `/route/${field}`, message })
+  }
+  const { method, path, status } = route
+  const isStream = type === "subscription"
+  if (method === "GET" && mayChange({ type, annotations })) {
+    add(
+      "method",
+      `must not be GET for a ${type} that changes something: links and caches may repeat it. Use POST`,
+    )
+  } else if (isStream && method !== "GET" && method !== "POST") {
+    add("method", "must be GET or POST for a subscription")
+  }
+  if (status !== undefined && isStream) add("status", "must be omitted for a subscription")
+  else if (status === 204 && !isNoValue(outputSchema)) {
+    add(
+      "status",
+      "must not be 204 if there is a result: use outputSchema: Type.Void(), or another status",
+    )
+  } else if (status === 205 || status === 206) add("status", `must not be ${status}`)
+  const [root, ...segments] = path.split("/")
+  const isPath = root === "" && segments.every((one) => SEGMENT.test(one) && !/^\.\.?$/.test(one))
+  if (!isPath || segments.length === 0) {
+    add(
+      "path",
+      `must be such as "/users/{id}": letters, digits and "._~-", or a whole segment in braces`,
+    )
+    return issues
+  }
+  for (const message of parameterIssues(pathParameters(path), input)) add("path", message)
+  return issues
+}
+
+function parameterIssues(names: readonly string[], input: Compiled): string[] {
+  const view = viewOf(input.schema)
+  const declared = view.names
+  const files = fileFieldsOf(input.schema)?.properties
+  return names.flatMap((name, at) => {
+    if (names.indexOf(name) !== at) return `has the parameter {${name}} twice`
+    if (name === "__proto__" || !(declared.includes(name) || input.isOpen)) {
+      const others = declared.length === 0 ? "none" : declared.slice(0, 8).join(", ")
+      return `has the parameter {${name}}, which inputSchema does not have (it has ${others})`
+    }
+    const { types } = view.property(name)
+    const isPlain = types.size === 0 || PLAIN_TYPES.some((type) => types.has(type))
+    if (isPlain && files?.has(name) !== true) return []
+    return `has the parameter {${name}}, which must be a string, a number or a boolean in inputSchema`
+  })
+}
