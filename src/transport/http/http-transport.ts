@@ -42,6 +42,12 @@ export interface HTTPTransportOptions {
    * soon as it is done.
    */
   readonly batch?: boolean | { readonly max: number } | undefined
+  /**
+   * Sends queries by GET, so that HTTP caches can keep the responses that allow it. Their inputs are then in URLs, which
+   * servers log. With `"GET"` the first call of each operation is a POST, of which the response says whether it is a
+   * query; a function says so for the first call, too. Default: all calls are POST requests.
+   */
+  readonly queries?: "GET" | ((operationId: string) => boolean) | undefined
   /** How often a call is repeated whose error is `retryable`: 0. */
   readonly retries?: number | undefined
   /**
@@ -62,6 +68,7 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
   headers: { either: ["function", HEADERS] },
   fetch: "function",
   batch: { either: ["boolean", { members: { max: { required: "count" } } }] },
+  queries: { either: [{ oneOf: ["GET"] }, "function"] },
   retries: { min: 0, max: 100, whole: true },
   resumeMs: { min: 0 },
   maxResponseBytes: "count",
@@ -72,6 +79,8 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
 
 /** Calls that together are longer than this are sent apart: a server limits the length of a body. */
 const MAX_BATCH_TEXT = 256 * 1024
+/** Longest URL; some proxies refuse longer ones. */
+const MAX_URL = 2000
 const FIRST_DELAY = 200
 const LONGEST_DELAY = 5000
 const PAGE_LEFT = "the page was left"
@@ -81,7 +90,7 @@ const END_TIMEOUT_MS = 1000
 /**
  * Creates a transport to a registry that is served over HTTP, for `createClient`.
  *
- * It needs nothing but `fetch`: calls are POST requests, streams are server-sent events. The server cannot call back.
+ * It needs nothing but `fetch`: calls are requests, streams are server-sent events. The server cannot call back.
  */
 export function createHTTPTransport(
   url: string | URL,
@@ -104,14 +113,14 @@ export function createHTTPTransport(
 }
 
 // Closures, of which minified programs have less than of a class.
-function openTransport(
-  peer: HTTPPeer,
-  { batch = true, retries = 0, resumeMs = 60_000, clock = systemClock }: HTTPTransportOptions,
-): Transport {
+function openTransport(peer: HTTPPeer, options: HTTPTransportOptions): Transport {
+  const { batch = true, retries = 0, resumeMs = 60_000, clock = systemClock, queries } = options
   const maxBatch = typeof batch === "object" ? batch.max : batch ? 100 : 1
   const open = new Map<string, Outgoing>()
   /** Requests whose answers are read, with the timers of those that should be over. */
   const requests = new Map<AbortController, unknown>()
+  /** Whether operations are queries, as far as that is known. */
+  const types = new Map<string, boolean>()
   let downloads: Downloads | undefined
   let receiver: TransportReceiver | undefined
   let queue: Outgoing[] = []
@@ -205,19 +214,38 @@ function openTransport(
     requests.set(controller, timer)
   }
 
-  const sendCall = async (outgoing: Outgoing): Promise<void> => {
+  /** Whether an operation is a query; `undefined` if its next response is to say so. */
+  const isQuery = (id: string): boolean | undefined =>
+    types.get(id) ?? (queries === "GET" ? undefined : queries?.(id) === true)
+
+  /** The path of a call for GET; `undefined` if it needs a body or further options, or is too long. */
+  const getPath = ({ event, input = "", needsBatch }: Outgoing): string | undefined => {
+    const path = `${pathOf(event.operationId)}?input=${encodeURIComponent(input)}`
+    const isLong = peer.url.length + path.length > MAX_URL
+    return needsBatch || isLong || event.idempotencyKey !== undefined ? undefined : path
+  }
+
+  const sendCall = async (outgoing: Outgoing, path?: string): Promise<void> => {
     const { event, input, upload } = outgoing
     const { operationId, requestId } = event
+    const isAsking = queries === "GET" && path === undefined
     const controller = new AbortController()
     outgoing.cancel = () => controller.abort()
     try {
       const request = {
-        path: pathOf(operationId),
+        ...(path === undefined
+          ? { path: pathOf(operationId), body: upload === undefined ? input : await upload.body() }
+          : { method: "GET" as const, path, body: undefined }),
         accept: "application/json",
-        body: upload === undefined ? input : await upload.body(),
-        headers: { prefer: FILE_PREFERENCE, ...outgoing.headers(clock.now()) },
+        headers: {
+          prefer: isAsking ? `${FILE_PREFERENCE}, operation-type` : FILE_PREFERENCE,
+          ...outgoing.headers(clock.now()),
+        },
       }
       await send(controller, request, async (response) => {
+        if (isAsking) {
+          types.set(operationId, response.headers.get("x-operation-type") === "query")
+        }
         if (response.headers.get("preference-applied") === FILE_PREFERENCE) {
           const files = await loadFiles()
           controller.signal.throwIfAborted()
@@ -231,7 +259,11 @@ function openTransport(
       })
     } catch (thrown) {
       controller.abort()
-      fail(outgoing, thrown)
+      const isRefused = isCallError(thrown, "INVALID_OPERATION_TYPE") && !thrown.mayHaveExecuted
+      if (path === undefined || !isRefused || !isOpen(outgoing)) return fail(outgoing, thrown)
+      // It is no query, and was not run.
+      types.set(operationId, false)
+      await sendCall(outgoing)
     }
   }
 
@@ -315,9 +347,14 @@ function openTransport(
 
   const start = (outgoing: Outgoing): void => {
     open.set(outgoing.event.requestId, outgoing)
-    if (outgoing.event.kind === "stream") void sendStream(outgoing)
+    const { kind, operationId } = outgoing.event
+    const isGet = queries === undefined ? false : isQuery(operationId)
+    const path = isGet === true ? getPath(outgoing) : undefined
+    if (kind === "stream") void sendStream(outgoing)
     else if (outgoing.upload !== undefined) void sendCall(outgoing)
-    else if (queue.push(outgoing) === 1) {
+    else if (path !== undefined || (isGet === undefined && !outgoing.needsBatch)) {
+      void sendCall(outgoing, path)
+    } else if (queue.push(outgoing) === 1) {
       if (maxBatch === 1) flush()
       else deferOn(clock, flush)
     }
