@@ -22,7 +22,9 @@ import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts, type Mount } from "./mounts.ts"
 import { ALREADY_SENT, answerNode } from "../node.ts"
-import { HTTP_OPTIONS, resolveHTTPOptions, type HTTPServerOptions } from "./options.ts"
+import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
+import type { HTTPServerOptions, PublicFiles } from "./options.ts"
+import { checkConsole, loadConsole } from "./console.ts"
 import { OperationRoutes, ownPaths } from "./own-routes.ts"
 import { createRest } from "./rest.ts"
 import { Router, methodNotAllowed, type RouteMatch } from "./router.ts"
@@ -69,11 +71,15 @@ class Server extends Closable implements HTTPServer {
   readonly inner: HTTPInner
   readonly #context: HTTPContext
   readonly #guard: Guard
-  readonly #router: Router
+  #router: Router
   readonly #operations: OperationRoutes
   readonly #mounts: Mounts
   readonly #paths: MountPaths
   readonly #stops: (() => void)[] = []
+  #files: PublicFiles | undefined
+  /** The console is being loaded. */
+  #loading: Promise<void> | undefined
+  #closeConsole: (() => void) | undefined
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
     super()
@@ -97,7 +103,8 @@ class Server extends Closable implements HTTPServer {
       endpoints.add({ path, protocol: mounted?.protocol })
     }
     const fixed = [...gateway, ...others, indexRoute(context, endpoints)]
-    const hasConsole = options.files !== undefined
+    const { console: page = false } = options
+    const hasConsole = options.files !== undefined || page !== false
     const taken = ownPaths(fixed, this.#mounts, resolved, hasConsole)
     this.#operations = new OperationRoutes(context, defaults, taken, this.#stops)
     this.#router = new Router(fixed, basePath)
@@ -108,6 +115,23 @@ class Server extends Closable implements HTTPServer {
     })
     const shown = isFiltered === true ? new ExposedRegistry(registry, isExposed) : registry
     this.inner = { registry: shown, guard: this.#guard, basePath, options, endpoints }
+    this.#files = options.files
+    if (page === false) return
+    checkConsole("toHTTP", options.gateway)
+    const folder = typeof page === "string" ? page : undefined
+    const terms = { basePath, folder, expose: options.expose, clock, websocket: false }
+    this.#loading = loadConsole()
+      .then((create) => {
+        const { routes, files, close } = create(registry, terms)
+        if (context.isDraining) return close()
+        this.#closeConsole = close
+        const own = routes(context)
+        endpoints.addRoutes(own, basePath)
+        this.#router = new Router([...fixed, ...own], basePath)
+        this.#files = files
+      })
+      .catch((error: Error) => logger.error(error.message))
+      .finally(() => (this.#loading = undefined))
   }
 
   readonly fetch = async (
@@ -146,6 +170,7 @@ class Server extends Closable implements HTTPServer {
   }
 
   readonly handle: HTTPHandler = (incoming) => {
+    if (this.#loading !== undefined) return this.#loading.then(() => this.handle(incoming))
     const { path } = incoming
     if (!this.#mounts.isEmpty) {
       const document = this.#mounts.document(path)
@@ -163,9 +188,9 @@ class Server extends Closable implements HTTPServer {
     }
     if (isDraining)
       return withHeaders(this.#context.problem(closing(), { incoming }), { connection: "close" })
-    if (options.files?.has(path, incoming) === true) {
+    if (this.#files?.has(path, incoming) === true) {
       const refused = this.#guard.checkSource(incoming, true)
-      return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
+      return refused === undefined ? this.#files.answer(incoming) : this.#enter(incoming, refused)
     }
     const admission = this.#guard.admit(incoming, undefined, this.#takesFiles(incoming))
     return admission instanceof Promise
@@ -227,7 +252,7 @@ class Server extends Closable implements HTTPServer {
     const method = incoming.method === "HEAD" ? "GET" : incoming.method
     const match = this.#find(incoming.path, method)
     if (match === undefined) {
-      const page = this.inner.options.files?.missing?.(incoming)
+      const page = this.#files?.missing?.(incoming)
       if (page !== undefined) return page
       throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", this.#paths.nothingAt(incoming.path))
     }
@@ -292,6 +317,8 @@ class Server extends Closable implements HTTPServer {
     this.#context.isDraining = true
     const { onClose, drainMs = 5000 } = this.inner.options
     onClose?.()
+    // The streams of open consoles do not end by themselves.
+    this.#closeConsole?.()
     await this.#context.drain(drainMs)
     for (const stop of this.#stops) stop()
   }
