@@ -1,7 +1,6 @@
 import type { Compiled } from "../schema/compiled.ts"
-import { fileFieldsOf } from "../schema/file-fields.ts"
-import { isNoValue } from "../schema/json.ts"
-import { viewOf } from "../schema/read/view.ts"
+import { isRecord } from "../internal/guards.ts"
+import { isNoValue, listOf, type JsonSchema } from "../schema/json.ts"
 import type { OperationSpec, RestRoute } from "./types.ts"
 import type { ValueError } from "./validation.ts"
 
@@ -70,19 +69,27 @@ export function routeIssues(
   return issues
 }
 
-function parameterIssues(names: readonly string[], input: Compiled): string[] {
-  const view = viewOf(input.schema)
-  const declared = view.names
-  const files = fileFieldsOf(input.schema)?.properties
+function parameterIssues(names: readonly string[], { schema, isOpen }: Compiled): string[] {
+  // What a reference leads to is not looked up.
+  const isUnknown = isOpen || "$ref" in schema
   return names.flatMap((name, at) => {
     if (names.indexOf(name) !== at) return `has the parameter {${name}} twice`
-    if (name === "__proto__" || !(declared.includes(name) || input.isOpen)) {
-      const others = declared.length === 0 ? "none" : declared.slice(0, 8).join(", ")
-      return `has the parameter {${name}}, which inputSchema does not have (it has ${others})`
+    const property = propertyOf(schema, name)
+    if (name === "__proto__" || (property === undefined && !isUnknown)) {
+      return `has the parameter {${name}}, which inputSchema does not have`
     }
-    const { types } = view.property(name)
-    const isPlain = types.size === 0 || PLAIN_TYPES.some((type) => types.has(type))
-    if (isPlain && files?.has(name) !== true) return []
+    const { type = "string", format } = (property ?? {}) as JsonSchema
+    const isPlain = [type].flat().some((one) => PLAIN_TYPES.includes(String(one)))
+    if (isPlain && format !== "binary") return []
     return `has the parameter {${name}}, which must be a string, a number or a boolean in inputSchema`
   })
+}
+
+/** The schema of a property: of the object itself, or of one of the schemas that it combines. */
+function propertyOf(schema: unknown, name: string): unknown {
+  if (!isRecord(schema)) return undefined
+  const { properties, allOf, anyOf, oneOf } = schema
+  if (isRecord(properties) && Object.hasOwn(properties, name)) return properties[name]
+  const parts = [allOf, anyOf, oneOf].flatMap(listOf)
+  return parts.map((part) => propertyOf(part, name)).find((found) => found !== undefined)
 }

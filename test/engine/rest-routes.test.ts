@@ -87,10 +87,7 @@ describe("a route in a definition", () => {
     [{ ...PUT, path: "/über" }, "route.path must be such as"],
     [{ ...PUT, path: `/${"a".repeat(600)}` }, "route.path"],
     [{ ...PUT, path: "/users/{id}/{id}" }, "route.path has the parameter {id} twice"],
-    [
-      { ...PUT, path: "/users/{uid}" },
-      "has the parameter {uid}, which inputSchema does not have (it has id, name)",
-    ],
+    [{ ...PUT, path: "/users/{uid}" }, "has the parameter {uid}, which inputSchema does not have"],
     [{ ...PUT, path: "/users/{__proto__}" }, "which inputSchema does not have"],
     [
       PUT,
@@ -102,7 +99,7 @@ describe("a route in a definition", () => {
       "must be a string, a number or a boolean",
       { inputSchema: Type.Object({ id: FileStream() }) },
     ],
-    [PUT, "which inputSchema does not have (it has none)", { inputSchema: Type.String() }],
+    [PUT, "which inputSchema does not have", { inputSchema: Type.String() }],
   ])("is refused: %j: %s", (route, message, more = {}) => {
     expect(() => quietRegistry([user("x", route, more)])).toThrow(
       expect.objectContaining({

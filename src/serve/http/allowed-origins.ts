@@ -27,8 +27,8 @@ const REQUEST_HEADERS =
   "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-outer-call, " +
   "x-resume, x-timeout-ms"
 const EXPOSED =
-  "content-disposition, deprecation, link, mcp-session-id, preference-applied, request-id, retry-after, " +
-  "sunset, www-authenticate, x-operation-type"
+  "content-disposition, deprecation, link, mcp-session-id, operation-type, preference-applied, request-id, retry-after, " +
+  "sunset, www-authenticate"
 const PREFLIGHT: HTTPHeaders = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": REQUEST_HEADERS,

@@ -23,7 +23,7 @@ export interface ConsoleParts {
   readonly routes: (context: HTTPContext) => Routes
   readonly files: PublicFiles
   /** Ends the streams of open consoles. */
-  close(): void
+  readonly close: () => void
 }
 
 /** Creates the console of a registry. */

@@ -123,7 +123,7 @@ async function answerCall(
     return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
   })
   if (!asksForType(incoming.header("prefer"))) return answer
-  return withHeaders(answer, { "x-operation-type": spec.type })
+  return withHeaders(answer, { "operation-type": spec.type })
 }
 
 function asksToUnwrap(query: string): boolean {

@@ -214,39 +214,27 @@ function openTransport(peer: HTTPPeer, options: HTTPTransportOptions): Transport
     requests.set(controller, timer)
   }
 
-  /** Whether an operation is a query; `undefined` if its next response is to say so. */
-  const isQuery = (id: string): boolean | undefined =>
-    types.get(id) ?? (queries === "GET" ? undefined : queries?.(id) === true)
-
-  /** The path of a call for GET; `undefined` if it needs a body or further options, or is too long. */
-  const getPath = ({ event, input = "", needsBatch }: Outgoing): string | undefined => {
-    const path = `${pathOf(event.operationId)}?input=${encodeURIComponent(input)}`
-    const isLong = peer.url.length + path.length > MAX_URL
-    return needsBatch || isLong || event.idempotencyKey !== undefined ? undefined : path
-  }
-
   const sendCall = async (outgoing: Outgoing, path?: string): Promise<void> => {
     const { event, input, upload } = outgoing
     const { operationId, requestId } = event
-    const isAsking = queries === "GET" && path === undefined
+    const isAsking = queries === "GET" && !path
     const controller = new AbortController()
     outgoing.cancel = () => controller.abort()
     try {
       const request = {
-        ...(path === undefined
-          ? { path: pathOf(operationId), body: upload === undefined ? input : await upload.body() }
-          : { method: "GET" as const, path, body: undefined }),
+        method: path ? ("GET" as const) : undefined,
+        path: path ?? pathOf(operationId),
         accept: "application/json",
+        body: path ? undefined : upload === undefined ? input : await upload.body(),
         headers: {
-          prefer: isAsking ? `${FILE_PREFERENCE}, operation-type` : FILE_PREFERENCE,
+          prefer: FILE_PREFERENCE + (isAsking ? ", operation-type" : ""),
           ...outgoing.headers(clock.now()),
         },
       }
       await send(controller, request, async (response) => {
-        if (isAsking) {
-          types.set(operationId, response.headers.get("x-operation-type") === "query")
-        }
-        if (response.headers.get("preference-applied") === FILE_PREFERENCE) {
+        const { headers } = response
+        if (isAsking) types.set(operationId, headers.get("operation-type") === "query")
+        if (headers.get("preference-applied") === FILE_PREFERENCE) {
           const files = await loadFiles()
           controller.signal.throwIfAborted()
           downloads ??= new files.Downloads()
@@ -259,11 +247,11 @@ function openTransport(peer: HTTPPeer, options: HTTPTransportOptions): Transport
       })
     } catch (thrown) {
       controller.abort()
-      const isRefused = isCallError(thrown, "INVALID_OPERATION_TYPE") && !thrown.mayHaveExecuted
-      if (path === undefined || !isRefused || !isOpen(outgoing)) return fail(outgoing, thrown)
+      const isRefused = path && isCallError(thrown, "INVALID_OPERATION_TYPE")
+      if (!isRefused || thrown.mayHaveExecuted || !isOpen(outgoing)) return fail(outgoing, thrown)
       // It is no query, and was not run.
       types.set(operationId, false)
-      await sendCall(outgoing)
+      start(outgoing)
     }
   }
 
@@ -347,14 +335,16 @@ function openTransport(peer: HTTPPeer, options: HTTPTransportOptions): Transport
 
   const start = (outgoing: Outgoing): void => {
     open.set(outgoing.event.requestId, outgoing)
-    const { kind, operationId } = outgoing.event
-    const isGet = queries === undefined ? false : isQuery(operationId)
-    const path = isGet === true ? getPath(outgoing) : undefined
+    const { kind, operationId: id } = outgoing.event
+    if (typeof queries === "function" && !types.has(id)) types.set(id, queries(id))
+    const isAlone = queries && types.get(id) !== false && !outgoing.needsBatch
+    const path =
+      isAlone && types.get(id) && `${pathOf(id)}?input=${encodeURIComponent(outgoing.input ?? "")}`
+    const isGet = path && (peer.url + path).length <= MAX_URL
     if (kind === "stream") void sendStream(outgoing)
     else if (outgoing.upload !== undefined) void sendCall(outgoing)
-    else if (path !== undefined || (isGet === undefined && !outgoing.needsBatch)) {
-      void sendCall(outgoing, path)
-    } else if (queue.push(outgoing) === 1) {
+    else if (isAlone) void sendCall(outgoing, isGet ? path : undefined)
+    else if (queue.push(outgoing) === 1) {
       if (maxBatch === 1) flush()
       else deferOn(clock, flush)
     }

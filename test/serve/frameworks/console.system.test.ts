@@ -30,10 +30,10 @@ function api(basePath = "", more: Parameters<typeof toHTTP>[1] = {}): ReturnType
   return toHTTP(registry, { console: folder, basePath, logger: silentLogger, ...more })
 }
 
-describe.each(MOUNT_WAYS)("the console of a mounted API: $name", ({ mount, prefix }) => {
+describe.each(MOUNT_WAYS)("the console of a mounted API: $name", (way) => {
   test.each(["", "/tools"])("is served under %j", async (path) => {
     await using server = api(path)
-    await using mounted = await mount(server, path)
+    await using mounted = await way.mount(server, path)
     const ask = (below: string, init: RequestInit = BROWSER): Promise<Response> =>
       mounted.send(path + below, init)
     const page = await ask("/")
@@ -55,9 +55,9 @@ describe.each(MOUNT_WAYS)("the console of a mounted API: $name", ({ mount, prefi
   test("has the slash that its files need", async () => {
     // A framework of web requests that removes the prefix does not say whether there was a slash.
     await using server = api("/tools")
-    await using mounted = await mount(server, "/tools")
+    await using mounted = await way.mount(server, "/tools")
     const answer = await mounted.send("/tools", BROWSER)
-    const isUnknown = prefix === "removed" && answer.status === 200
+    const isUnknown = way.prefix === "removed" && answer.status === 200
     const isElsewhere = answer.status === 404
     expect(isUnknown || isElsewhere || answer.headers.get("location")).toEqual(
       isUnknown || isElsewhere || "./tools/",

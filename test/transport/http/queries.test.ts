@@ -127,13 +127,12 @@ describe("the option queries", () => {
     expect(ran).toEqual(["find", "bytes", "bytes", "order", "order"])
   })
 
-  test("does not apply to long inputs, keys, files and options of a batch", async () => {
+  test("does not apply to long inputs, files and options of a batch", async () => {
     await using client = connect({ queries: () => true })
     await client.call("shop.find", { text: "x".repeat(3000) })
-    await client.call("shop.find", {}, { idempotencyKey: "k" })
     await client.call("shop.find", {}, { policy: { cache: "skip" } })
     await client.call("shop.find", { file: new Uint8Array([1]) })
-    expect(asked.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "POST"])
+    expect(asked.map(({ method }) => method)).toEqual(["POST", "POST", "POST"])
     expect((await client.call("shop.bytes", {})).data).toEqual(new Uint8Array([1, 2]))
     expect(asked.at(-1)?.method).toBe("GET")
   })
