@@ -49,6 +49,7 @@ export type {
   OutputMode,
   ProgressUpdate,
   RegisteredOperations,
+  RestRoute,
   RootsInputRequest,
   SamplingInputRequest,
   UrlInputRequest,

@@ -12,6 +12,7 @@ import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
 import { specIssues, type ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
+import { routeIssues } from "../core/rest-route.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
 import { hasPlatformFiles } from "../schema/vendor-files.ts"
 import { reasonOf, typeName } from "../internal/message-text.ts"
@@ -53,6 +54,7 @@ const FIELDS = [
   "deprecated",
   "deprecation",
   "examples",
+  "route",
   "_meta",
 ] as const
 
@@ -91,6 +93,9 @@ export function checkDefinition(
   const invalid = specIssues(fields).map(toValueError)
   issues.push(...(invalid.length > 0 ? invalid : deprecationIssues(definition)))
   issues.push(...policyIssues(definition))
+  if (input !== undefined && output !== undefined && invalid.length === 0) {
+    issues.push(...routeIssues(definition, input, output.schema))
+  }
   if (issues.length > 0 || input === undefined || output === undefined) {
     throw invalidDefinition(definition, issues)
   }
@@ -271,7 +276,7 @@ function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined
 /** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
   const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
-  const { deprecation } = spec
+  const { deprecation, route } = spec
   return Object.freeze({
     ...spec,
     accessControl: Object.freeze({
@@ -284,6 +289,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(errorSchemas && { errorSchemas: Object.freeze(errorSchemas.map((e) => Object.freeze(e))) }),
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
+    ...(route && { route: Object.freeze({ ...route }) }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),

@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import type { HTTPAnswer, HTTPIncoming } from "../serve/exchange.ts"
+import type { NodeRequestLike } from "../serve/node-types.ts"
 import { prefers } from "../serve/negotiate.ts"
 import type { PublicFiles } from "../serve/http/options.ts"
 import { loadConsole, type ConsoleFile } from "./console/load.ts"
@@ -79,10 +80,11 @@ export class ConsoleFiles implements PublicFiles {
       return text(405, "This path takes GET and HEAD.\n", { allow: "GET, HEAD" })
     }
     const rest = path.slice(this.#basePath.length)
-    // The page's assets are relative to it, so its URL needs the slash.
-    if (rest === "") {
-      const last = path.slice(path.lastIndexOf("/") + 1)
-      return text(308, "", { location: `./${last}/` })
+    // The page's assets are relative to it, so its URL needs the slash. Express calls a mount without one "/".
+    const { originalUrl = path } = incoming.like as Pick<NodeRequestLike, "originalUrl">
+    const [whole = ""] = originalUrl.split("?", 1)
+    if (rest === "" || (rest === "/" && !whole.endsWith("/"))) {
+      return text(308, "", { location: `./${whole.slice(whole.lastIndexOf("/") + 1)}/` })
     }
     if (rest === "/favicon.ico") return text(302, "", { location: "./icon.svg" })
     const view = viewOf(rest)

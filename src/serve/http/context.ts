@@ -2,7 +2,8 @@
 
 import type { ErrorReporting } from "../../engine/failures.ts"
 import { CallError, type CallErrorOptions } from "../../core/errors.ts"
-import type { OperationSpec } from "../../core/types.ts"
+import { mayChange } from "../../core/rest-route.ts"
+import type { OperationSpec, RestRoute } from "../../core/types.ts"
 import type { Authenticate } from "../authenticate.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
@@ -19,7 +20,7 @@ export interface RouteRequest {
 /** A route: one method of one path. */
 export interface Route {
   /** The route for `GET` also answers `HEAD`. */
-  readonly method: "GET" | "POST"
+  readonly method: RestRoute["method"]
   /** Path after the base path: `/operations/{id}`. A `{name}` matches one whole segment, never empty. */
   readonly path: string
   /** Bodies may be something else than JSON; the handler checks their type. */
@@ -46,11 +47,6 @@ export class HTTPRefusal extends CallError {
     this.status = status
     this.headers = options.headers ?? {}
   }
-}
-
-/** Whether a call may change something: a mutation, or a stream that is declared as not read-only. */
-export function mayChange({ type, annotations }: OperationSpec): boolean {
-  return type === "mutation" || (type === "subscription" && annotations?.readOnly === false)
 }
 
 /** Refuses to run an operation by GET if it may change something, as a link, a crawler or a prefetch must not. */

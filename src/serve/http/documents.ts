@@ -6,7 +6,7 @@ import { isRecord } from "../../internal/guards.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { documentSteps } from "./openapi/document.ts"
-import type { DocumentSecurity, Steps } from "./openapi/model.ts"
+import type { DocumentOptions, DocumentSecurity, Steps } from "./openapi/model.ts"
 import { badRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 import { turn } from "./sse.ts"
@@ -22,7 +22,11 @@ const PIECE = 256 * 1024
 const SLICE = 8
 
 /** `GET /openapi.json`: the operations that the caller may call. Rebuilt when the registry has changed. */
-export function createDocuments(context: HTTPContext, stops: (() => void)[]): Routes {
+export function createDocuments(
+  context: HTTPContext,
+  routeOf: NonNullable<DocumentOptions["routeOf"]>,
+  stops: (() => void)[],
+): Routes {
   const { rest } = context.options
   if (rest === undefined) return []
   const documents = new Map<string, KeptDocument>()
@@ -44,7 +48,7 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
         const key = `${openapi} ${mountPath ?? "."} ${view ?? ""}`
         let document = documents.get(key)
         if (document === undefined) {
-          const place = { openapi, mountPath, restPath: rest.path }
+          const place = { openapi, mountPath, restPath: rest.path, routeOf }
           const text = inSlices(textSteps(context, identity, place))
           const latest: KeptDocument = { text, length: undefined }
           documents.set(key, (document = latest))
@@ -72,7 +76,7 @@ interface KeptDocument {
   length: number | undefined
 }
 
-interface DocumentPlace {
+interface DocumentPlace extends Pick<DocumentOptions, "routeOf"> {
   readonly openapi: "3.1" | "3.2"
   readonly mountPath: string | undefined
   readonly restPath: string
@@ -81,7 +85,7 @@ interface DocumentPlace {
 function* textSteps(
   { registry, options }: HTTPContext,
   identity: Identity | undefined,
-  { openapi, mountPath, restPath }: DocumentPlace,
+  { openapi, mountPath, restPath, routeOf }: DocumentPlace,
 ): Steps<DocumentText> {
   const { title, version, description, basePath, isExposed, auth, authenticate } = options
   const security: DocumentSecurity[] = []
@@ -93,6 +97,8 @@ function* textSteps(
     version,
     description,
     restPath: `${mountPath ?? ""}${basePath}${restPath}`,
+    basePath: `${mountPath ?? ""}${basePath}`,
+    routeOf,
     // With an unknown prefix, paths are relative to the document.
     ...(mountPath === undefined && basePath === "" && { servers: [{ url: "." }] }),
     security,

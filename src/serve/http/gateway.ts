@@ -1,4 +1,6 @@
-import { jsonAnswer, dataAnswer, envelopeText } from "./answer.ts"
+import { jsonAnswer, dataAnswer, envelopeText, withHeaders } from "./answer.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
+import { idOf } from "../../core/define.ts"
 import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
@@ -16,13 +18,16 @@ import { listOperations } from "./listing.ts"
 import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
-import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
+import { asksForType, EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal, refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 const PREFERENCE = { "preference-applied": "return=data" }
 const FILE_PREFERENCE = { "preference-applied": "return=file" }
+
+/** The gateway path of an operation, from that of another one: only the last segment differs. */
+const gatewayPath = idOf
 
 /** Routes that call every operation by its id and return envelopes. */
 export function createGateway(context: HTTPContext): Routes {
@@ -48,7 +53,10 @@ export function createGateway(context: HTTPContext): Routes {
   ]
 }
 
-/** Answers with the spec, or with the stream for `EventSource`, which can only GET. */
+/**
+ * Answers with the spec; with the stream for `EventSource`, which can only GET; or, if the URL has an input, with the
+ * result of a query, so that HTTP caches can keep it.
+ */
 function describeOrStream(
   context: HTTPContext,
   request: RouteRequest,
@@ -71,33 +79,53 @@ function describeOrStream(
       return context.stream(id, spec, input, request, envelopeText)
     })
   }
-  return description(context, caller, id, spec)
+  const [text] = incoming.query === "" ? [] : (parseQuery(incoming.query).get(WHOLE_INPUT) ?? [])
+  if (text === undefined) return description(context, caller, id, spec)
+  return answerOperation(context, request, spec, gatewayPath, async () => {
+    refuseGet(id, spec)
+    const answer = await answerCall(context, request, spec, () =>
+      decodeFiles(spec.inputSchema, context.parseJSON(text, spec)),
+    )
+    return withHeaders(answer, { vary: "Accept, Prefer" })
+  })
 }
 
 function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
   const spec = context.require(id, caller)
+  return answerOperation(context, request, spec, gatewayPath, () =>
+    answerCall(context, request, spec, () => readInput(context, incoming, spec)),
+  )
+}
+
+async function answerCall(
+  context: HTTPContext,
+  request: RouteRequest,
+  spec: OperationSpec,
+  read: () => unknown,
+): Promise<HTTPAnswer> {
+  const { incoming } = request
+  const id = idOf(spec)
   const accept = incoming.header("accept")
-  return answerOperation(context, request, spec, gatewayPath, async () => {
-    if (spec.type === "subscription") {
-      checkAcceptsEvents(accept, id)
-      const input = await readInput(context, incoming, spec)
-      return await context.stream(id, spec, input, request, envelopeText)
+  if (spec.type === "subscription") {
+    checkAcceptsEvents(accept, id)
+    return await context.stream(id, spec, await read(), request, envelopeText)
+  }
+  if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
+  // Read before anything runs: a malformed query is refused without side effects.
+  const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
+  const preferred = preferredReturn(incoming.header("prefer"))
+  const envelope = await context.execute(id, spec, await read(), request)
+  const answer = await encodeFiles(() => {
+    if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
+    if (preferred === "file" && mayBeStreamed(envelope, spec)) {
+      return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
     }
-    if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
-    // Read before anything runs: a malformed query is refused without side effects.
-    const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
-    const preferred = preferredReturn(incoming.header("prefer"))
-    const input = await readInput(context, incoming, spec)
-    const envelope = await context.execute(id, spec, input, request)
-    return await encodeFiles(() => {
-      if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
-      if (preferred === "file" && mayBeStreamed(envelope, spec))
-        return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
-      return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
-    })
+    return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
   })
+  if (!asksForType(incoming.header("prefer"))) return answer
+  return withHeaders(answer, { "operation-type": spec.type })
 }
 
 /** Whether a result can be the body of an answer: clients of a schema with `File` expect a `File`, and no stream. */
@@ -105,11 +133,6 @@ function mayBeStreamed({ data, meta }: ResponseEnvelope, { outputSchema }: Opera
   // Other metadata than that of a local result would be lost.
   if (!isFileLike(data) || meta.source !== "local") return false
   return viewOf(outputSchema).first(FILE_MARK) !== "file"
-}
-
-/** The gateway path of an operation, from that of another one: only the last segment differs. */
-function gatewayPath({ namespace, name }: OperationSpec): string {
-  return `${namespace}.${name}`
 }
 
 function asksToUnwrap(query: string): boolean {

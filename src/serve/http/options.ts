@@ -52,6 +52,11 @@ export interface HTTPServerOptions extends ErrorReporting, Omit<GuardOptions, "m
    * those of this server. With `auth`, anything other than an MCP server has to be `{ mount, public }`.
    */
   readonly mounts?: Readonly<Record<string, HTTPMount>> | undefined
+  /**
+   * Serves the console to browsers that open the base URL, or the console in another folder. Other clients get the
+   * list of endpoints there, as without it. Needs a file system. Default: false.
+   */
+  readonly console?: boolean | string | undefined
   /** @internal Further routes of the API itself, behind the same guard. */
   readonly routes?: ((context: HTTPContext) => Routes) | undefined
   /** @internal Public files: without authentication, but with checks of host and origin. */
@@ -138,6 +143,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   timeout: "duration",
   drainMs: { min: 0 },
   mounts: { record: MOUNT_OPTION },
+  console: { either: ["boolean", "text"] },
   routes: "function",
   files: { methods: ["has", "answer"], expected: "files with has() and answer()" },
   onClose: "function",

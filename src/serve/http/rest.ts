@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { idOf } from "../../core/define.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { dataAnswer, itemText } from "./answer.ts"
@@ -44,20 +45,31 @@ function answer(
   request: RouteRequest,
   read: (spec: OperationSpec, id: string) => unknown,
 ): Promise<HTTPAnswer> {
-  const { incoming, caller, params } = request
+  const { caller, params } = request
   const [namespace = "", name = ""] = params
   const id = `${namespace}.${name}`
   // A namespace has no dot: otherwise `/a.b/c` would be another path to `/a/b.c`.
   const spec = namespace.includes(".") ? undefined : context.find(id)
   if (spec === undefined) throw context.missing(id, caller)
-  return answerOperation(context, request, spec, restPath, async () => {
-    const isStream = spec.type === "subscription"
-    if (isStream) checkAcceptsEvents(incoming.header("accept"), id)
-    const input = await read(spec, id)
-    if (isStream) return await context.stream(id, spec, input, request, itemText)
-    const envelope = await context.execute(id, spec, input, request)
-    return withStatus(await encodeFiles(() => dataAnswer(context, envelope, spec)), incoming)
-  })
+  return answerOperation(context, request, spec, restPath, () =>
+    answerData(context, request, spec, () => read(spec, id)),
+  )
+}
+
+/** Runs an operation, and answers with its data or with the items of its stream. */
+export async function answerData(
+  context: HTTPContext,
+  request: RouteRequest,
+  spec: OperationSpec,
+  read: () => unknown,
+): Promise<HTTPAnswer> {
+  const id = idOf(spec)
+  const isStream = spec.type === "subscription"
+  if (isStream) checkAcceptsEvents(request.incoming.header("accept"), id)
+  const input = await read()
+  if (isStream) return await context.stream(id, spec, input, request, itemText)
+  const envelope = await context.execute(id, spec, input, request)
+  return withStatus(await encodeFiles(() => dataAnswer(context, envelope, spec)), request.incoming)
 }
 
 /** The REST path of an operation, from that of another one. */

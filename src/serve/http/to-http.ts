@@ -22,10 +22,13 @@ import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts, type Mount } from "./mounts.ts"
 import { ALREADY_SENT, answerNode, type IgnoredFunction, type NodeGiven } from "../node.ts"
-import { HTTP_OPTIONS, resolveHTTPOptions, type HTTPServerOptions } from "./options.ts"
 import { withOwnHeaders } from "./response.ts"
+import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
+import type { HTTPServerOptions, PublicFiles } from "./options.ts"
+import { checkConsole, loadConsole } from "./console.ts"
+import { OperationRoutes, ownPaths } from "./own-routes.ts"
 import { createRest } from "./rest.ts"
-import { Router, methodNotAllowed } from "./router.ts"
+import { Router, methodNotAllowed, type RouteMatch } from "./router.ts"
 import { HTTPRefusal, type Routes } from "./context.ts"
 
 /** A registry as an HTTP API. */
@@ -74,10 +77,15 @@ class Server extends Closable implements HTTPServer {
   readonly inner: HTTPInner
   readonly #context: HTTPContext
   readonly #guard: Guard
-  readonly #router: Router
+  #router: Router
+  readonly #operations: OperationRoutes
   readonly #mounts: Mounts
   readonly #paths: MountPaths
   readonly #stops: (() => void)[] = []
+  #files: PublicFiles | undefined
+  /** The console is being loaded. */
+  #loading: Promise<void> | undefined
+  #closeConsole: (() => void) | undefined
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
     super()
@@ -91,25 +99,47 @@ class Server extends Closable implements HTTPServer {
     const valuesFor = options.context && context.valuesFor
     const host = { authenticate, clock, limits: options, valuesFor }
     this.#mounts = new Mounts(options.mounts ?? {}, host)
-    const routes: Routes = [
-      ...(resolved.gateway ? createGateway(context) : []),
-      ...(resolved.rest === undefined ? [] : createRest(context)),
-      ...createDocuments(context, this.#stops),
+    const gateway = resolved.gateway ? createGateway(context) : []
+    const defaults = createRest(context)
+    const others: Routes = [
+      ...createDocuments(context, (spec) => this.#operations.routeOf(spec), this.#stops),
       ...(options.routes?.(context) ?? []),
     ]
     const endpoints = new Endpoints()
-    endpoints.addRoutes(routes, basePath)
+    endpoints.addRoutes([...gateway, ...defaults, ...others], basePath)
     for (const { path, mounted } of this.#mounts.all) {
       endpoints.add({ path, protocol: mounted?.protocol })
     }
-    this.#router = new Router([...routes, indexRoute(context, endpoints)], basePath)
+    const fixed = [...gateway, ...others, indexRoute(context, endpoints)]
+    const { console: page = false } = options
+    const hasConsole = options.files !== undefined || page !== false
+    const taken = ownPaths(fixed, this.#mounts, resolved, hasConsole)
+    this.#operations = new OperationRoutes(context, defaults, taken, this.#stops)
+    this.#router = new Router(fixed, basePath)
     this.#paths = new MountPaths({
       basePath,
-      isRoute: (path) => this.#router.find(path) !== undefined,
+      isRoute: (path) => this.#find(path, "GET") !== undefined,
       isMount: (path) => (this.#mounts.find(path) ?? this.#mounts.document(path)) !== undefined,
     })
     const shown = isFiltered === true ? new ExposedRegistry(registry, isExposed) : registry
     this.inner = { registry: shown, guard: this.#guard, basePath, options, endpoints }
+    this.#files = options.files
+    if (page === false) return
+    checkConsole("toHTTP", options.gateway)
+    const folder = typeof page === "string" ? page : undefined
+    const terms = { basePath, folder, expose: options.expose, clock, websocket: false }
+    this.#loading = loadConsole()
+      .then((create) => {
+        const { routes, files, close } = create(registry, terms)
+        if (context.isDraining) return close()
+        this.#closeConsole = close
+        const own = routes(context)
+        endpoints.addRoutes(own, basePath)
+        this.#router = new Router([...fixed, ...own], basePath)
+        this.#files = files
+      })
+      .catch((error: Error) => logger.error(error.message))
+      .finally(() => (this.#loading = undefined))
   }
 
   readonly fetch = async (
@@ -155,6 +185,7 @@ class Server extends Closable implements HTTPServer {
   }
 
   readonly handle: HTTPHandler = (incoming) => {
+    if (this.#loading !== undefined) return this.#loading.then(() => this.handle(incoming))
     const { path, mistake } = incoming
     if (mistake !== undefined) return this.#context.problem(mistake, { incoming })
     if (!this.#mounts.isEmpty) {
@@ -173,9 +204,9 @@ class Server extends Closable implements HTTPServer {
     }
     if (isDraining)
       return withHeaders(this.#context.problem(closing(), { incoming }), { connection: "close" })
-    if (options.files?.has(path, incoming) === true) {
+    if (this.#files?.has(path, incoming) === true) {
       const refused = this.#guard.checkSource(incoming, true)
-      return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
+      return refused === undefined ? this.#files.answer(incoming) : this.#enter(incoming, refused)
     }
     const admission = this.#guard.admit(incoming, undefined, this.#takesFiles(incoming))
     return admission instanceof Promise
@@ -234,16 +265,22 @@ class Server extends Closable implements HTTPServer {
   }
 
   #route(incoming: HTTPIncoming, caller: Admitted): HTTPAnswer | Promise<HTTPAnswer> {
-    const match = this.#router.find(incoming.path)
+    const method = incoming.method === "HEAD" ? "GET" : incoming.method
+    const match = this.#find(incoming.path, method)
     if (match === undefined) {
-      const page = this.inner.options.files?.missing?.(incoming)
+      const page = this.#files?.missing?.(incoming)
       if (page !== undefined) return page
       throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", this.#paths.nothingAt(incoming.path))
     }
     const { methods, params } = match
-    const route = methods.get(incoming.method === "HEAD" ? "GET" : incoming.method)
+    const route = methods.get(method)
     if (route !== undefined) return route.handle({ incoming, caller, params })
     throw methodNotAllowed(methods, incoming.method)
+  }
+
+  /** The routes of a path; of several, those with the method. The server's own come first. */
+  #find(path: string, method: string): RouteMatch | undefined {
+    return this.#router.find(path) ?? this.#operations.find(path, method)
   }
 
   /**
@@ -256,7 +293,8 @@ class Server extends Closable implements HTTPServer {
     if (isJsonBody(incoming)) return false
     const isOpen = this.inner.options.cors?.origins.includes("*") === true
     if (isOpen && incoming.header("cookie") !== undefined) return false
-    return this.#router.find(incoming.path)?.methods.get(incoming.method)?.takesFiles === true
+    const { path, method } = incoming
+    return this.#find(path, method)?.methods.get(method)?.takesFiles === true
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
@@ -302,6 +340,8 @@ class Server extends Closable implements HTTPServer {
     this.#context.isDraining = true
     const { onClose, drainMs = 5000 } = this.inner.options
     onClose?.()
+    // The streams of open consoles do not end by themselves.
+    this.#closeConsole?.()
     await this.#context.drain(drainMs)
     for (const stop of this.#stops) stop()
   }
