@@ -1,35 +1,30 @@
 import { jsonAnswer, dataAnswer, envelopeText } from "./answer.ts"
-import { specFields } from "../../core/spec-schemas.ts"
-import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { isFileLike } from "../../schema/files.ts"
-import { perObject } from "../../internal/per-object.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { batchRoute } from "./batch.ts"
-import { shownDeprecation } from "../../core/deprecation.ts"
-import { answerOperation, withDeprecation } from "./deprecation.ts"
-import { readInput } from "./files/upload.ts"
-import { listOperations } from "./listing.ts"
-import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import { answerOperation } from "./deprecation.ts"
+import { readInput } from "./read-input.ts"
+import type { HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
 import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
-import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal, refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 const PREFERENCE = { "preference-applied": "return=data" }
 const FILE_PREFERENCE = { "preference-applied": "return=file" }
 
-/** Routes that call every operation by its id and return envelopes. */
+/** Routes that call every operation by its id and return envelopes. What few requests need is loaded with the first. */
 export function createGateway(context: HTTPContext): Routes {
   return [
     {
       method: "GET",
       path: "/operations",
-      handle: async ({ incoming, caller }) =>
-        jsonAnswer(JSON.stringify(await listOperations(context, caller, incoming.query))),
+      handle: async ({ incoming, caller }) => {
+        const { listOperations } = await import("./listing.ts")
+        return jsonAnswer(JSON.stringify(await listOperations(context, caller, incoming.query)))
+      },
     },
     {
       method: "GET",
@@ -42,15 +37,19 @@ export function createGateway(context: HTTPContext): Routes {
       takesFiles: true,
       handle: (request) => call(context, request),
     },
-    batchRoute(context),
+    {
+      method: "POST",
+      path: "/batch",
+      handle: async (request) => {
+        const { runBatch } = await import("./batch.ts")
+        return await runBatch(context, request)
+      },
+    },
   ]
 }
 
 /** Answers with the spec, or with the stream for `EventSource`, which can only GET. */
-function describeOrStream(
-  context: HTTPContext,
-  request: RouteRequest,
-): HTTPAnswer | Promise<HTTPAnswer> {
+async function describeOrStream(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
   const spec = context.require(id, caller)
@@ -61,15 +60,17 @@ function describeOrStream(
   const accept = incoming.header("accept")
   const isStream = spec.type === "subscription"
   if (isStream ? prefers(accept, EVENTS) : wantsOnlyEvents(accept)) {
-    return answerOperation(context, request, spec, gatewayPath, () => {
+    return await answerOperation(context, request, spec, gatewayPath, async () => {
       if (!isStream) throw noStream(id, spec)
       refuseGet(id, spec)
+      const { WHOLE_INPUT, parseQuery } = await import("./query-input.ts")
       const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
       const input = text === undefined ? undefined : context.parseJSON(text, spec)
-      return context.stream(id, spec, input, request, envelopeText)
+      return await context.stream(id, spec, input, request, envelopeText)
     })
   }
-  return description(context, caller, id, spec)
+  const { describeOperation } = await import("./listing.ts")
+  return await describeOperation(context, caller, id, spec, gatewayPath)
 }
 
 function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
@@ -85,7 +86,7 @@ function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> 
     }
     if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
     // Read before anything runs: a malformed query is refused without side effects.
-    const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
+    const isBare = incoming.query !== "" && (await asksToUnwrap(incoming.query))
     const preferred = preferredReturn(incoming.header("prefer"))
     const input = await readInput(context, incoming, spec)
     const envelope = await context.execute(id, spec, input, request)
@@ -105,7 +106,8 @@ function gatewayPath({ namespace, name }: OperationSpec): string {
   return `${namespace}.${name}`
 }
 
-function asksToUnwrap(query: string): boolean {
+async function asksToUnwrap(query: string): Promise<boolean> {
+  const { parseQuery } = await import("./query-input.ts")
   const [value] = parseQuery(query).get("unwrap") ?? []
   return value === "" || value === "1" || value === "true"
 }
@@ -118,37 +120,3 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
     { operationId: id, details: { operationId: id, type } },
   )
 }
-
-/** Answers with the spec, and with the policies that apply. */
-async function description(
-  context: HTTPContext,
-  caller: HTTPCaller,
-  id: string,
-  spec: OperationSpec,
-): Promise<HTTPAnswer> {
-  const policies = (await context.registry.describePolicies?.(id)) ?? []
-  const text = describeOperation(spec)
-  const isShown = (other: string): boolean => context.findFor(caller, other) !== undefined
-  // The rest is cached as text; policies change with the configuration, and callers see different successors.
-  const more = JSON.stringify({
-    deprecation: shownDeprecation(spec.deprecation, isShown),
-    ...(policies.length > 0 && { resilience: policies }),
-  })
-  const answered = jsonAnswer(`${text.slice(0, -1)}${more === "{}" ? "" : ","}${more.slice(1)}`)
-  return withDeprecation(answered, spec, context, caller, gatewayPath)
-}
-
-/** A spec as JSON: its input, output and errors, without implementation details. */
-const describeOperation = perObject((spec: OperationSpec): string => {
-  const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
-  const { visibility: _, deprecation: _caller, ...fields } = specFields(spec)
-  return JSON.stringify({
-    id: `${namespace}.${name}`,
-    namespace,
-    name,
-    ...fields,
-    inputSchema: plainSchema(inputSchema),
-    outputSchema: plainSchema(outputSchema),
-    errorSchemas: errorSchemas?.map((one) => ({ ...one, schema: plainSchema(one.schema) })),
-  })
-})

@@ -5,16 +5,17 @@ import { encodeFiles } from "../../core/unread-file.ts"
 import { dataAnswer, itemText } from "./answer.ts"
 import { answerOperation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
-import { readInput } from "./files/upload.ts"
+import { readInput } from "./read-input.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
-import { readQueryInput } from "./query-input.ts"
 import { refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
-/** Routes with a path for each operation, and data without envelopes. */
-export function createRest(context: HTTPContext): Routes {
+/** Routes with a path for each operation, and data without envelopes; and the document about them. */
+export function createRest(context: HTTPContext, stops: (() => void)[]): Routes {
   const { rest } = context.options
   if (rest === undefined) return []
+  let documents: ((request: RouteRequest) => Promise<HTTPAnswer>) | undefined
+  stops.push(context.registry.onChange(() => (documents = undefined)))
   const path = `${rest.path}/{namespace}/{name}`
   return [
     {
@@ -25,13 +26,22 @@ export function createRest(context: HTTPContext): Routes {
         answer(context, request, (spec) => readInput(context, request.incoming, spec)),
     },
     { method: "GET", path, handle: (request) => get(context, request) },
+    {
+      method: "GET",
+      path: "/openapi.json",
+      handle: async (request) => {
+        const { createDocuments } = await import("./documents.ts")
+        return await (documents ??= createDocuments(context, rest.path))(request)
+      },
+    },
   ]
 }
 
 /** GET runs only queries and streams that change nothing. */
 function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
-  return answer(context, request, (spec, id) => {
+  return answer(context, request, async (spec, id) => {
     refuseGet(id, spec)
+    const { readQueryInput } = await import("./query-input.ts")
     const schema = spec.inputSchema as JsonSchema
     const parse = (text: string): unknown => context.parseJSON(text, spec)
     return decodeFiles(schema, readQueryInput(request.incoming.query, schema, parse))

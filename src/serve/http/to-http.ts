@@ -11,7 +11,6 @@ import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 import { isStream } from "../exchange.ts"
 import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
-import { createDocuments } from "./documents.ts"
 import { Endpoints, indexRoute, answerHealth } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
 import { WebIncoming, toResponse } from "../fetch.ts"
@@ -85,8 +84,7 @@ class Server extends Closable implements HTTPServer {
     this.#context = context
     const routes: Routes = [
       ...(resolved.gateway ? createGateway(context) : []),
-      ...(resolved.rest === undefined ? [] : createRest(context)),
-      ...createDocuments(context, this.#stops),
+      ...(resolved.rest === undefined ? [] : createRest(context, this.#stops)),
       ...(options.routes?.(context) ?? []),
     ]
     const endpoints = new Endpoints()
