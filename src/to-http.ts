@@ -15,7 +15,7 @@ export type {
 } from "./serve/exchange.ts"
 export type { HTTPRequestLike, HTTPResponseLike } from "./serve/node-types.ts"
 export type { HTTPProblem } from "./core/problem.ts"
-export { hashApiKey } from "./serve/http/auth/hash-api-key.ts"
+export { hashApiKey } from "./serve/http/auth/authenticator.ts"
 export type {
   ApiKey,
   AuthOptions,

@@ -1,9 +1,10 @@
 import type { Identity } from "../../../core/types.ts"
 import { checkOption } from "../../../internal/options.ts"
 import type { Clock } from "../../../internal/platform.ts"
+import { sha256Hex } from "../../../internal/sha256.ts"
 import type { Authenticate, Authenticated } from "../../authenticate.ts"
 import { readCredential, type UpgradeRequestLike } from "../../upgrade.ts"
-import { JwtVerifier, notLoaded } from "./jwt.ts"
+import { JwtVerifier } from "./jwt.ts"
 import { AUTH_OPTIONS, type ApiKey, type AuthOptions, type NamedApiKey } from "./options.ts"
 
 type Result = Authenticated | null | undefined
@@ -24,7 +25,7 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
   const keys = apiKeys === undefined ? undefined : new ApiKeys(apiKeys)
   const tokens = jwt === undefined ? undefined : new JwtVerifier(jwt, clock)
 
-  const check = (request: UpgradeRequestLike): Result | Promise<Result> => {
+  return (request: UpgradeRequestLike): Result | Promise<Result> => {
     const credential = readCredential(request)
     if (!credential.isPresent) {
       const result = authenticate?.(request)
@@ -43,11 +44,6 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
     }
     return authenticate?.(request)
   }
-  if (keys === undefined) return check
-  // Begun early, so that few requests wait for it; they report a failure.
-  loadHash().catch(() => undefined)
-  return (request) =>
-    hashOf === undefined ? loadHash().then(() => check(request)) : check(request)
 }
 
 /** Verifies a token. A token that is not accepted may be known to `authenticate`; an outage decides alone. */
@@ -69,14 +65,22 @@ function isTokenLike(bearer: string | undefined): bearer is string {
   return bearer !== undefined && bearer.split(".", 4).length === 3
 }
 
+const MIN_KEY = 16
 const MAX_KEY = 4096
 
-let hashOf: ((text: string) => string) | undefined
-
-/** Loads the hash function, which only servers with API keys need. */
-async function loadHash(): Promise<void> {
-  const { sha256Hex } = await import("../../../internal/sha256.ts").catch(notLoaded)
-  hashOf = sha256Hex
+/**
+ * The hash of a key for a configuration.
+ *
+ * It is fast to compute, so a key has to be random: 32 random bytes cannot be guessed, words can.
+ */
+export function hashApiKey(key: string): string {
+  if (typeof key !== "string" || key.length < MIN_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+    throw new TypeError(
+      `hashApiKey(key): key must be at least ${MIN_KEY} visible ASCII characters without spaces, ` +
+        'such as crypto.randomBytes(32).toString("base64url").',
+    )
+  }
+  return sha256Hex(key)
 }
 
 /**
@@ -101,7 +105,7 @@ class ApiKeys {
     if (key === "" || key.length > MAX_KEY) return undefined
     const accepted = this.#accepted.get(key)
     if (accepted !== undefined) return accepted
-    const identity = this.#identities.get(hashOf?.(key) ?? "")
+    const identity = this.#identities.get(sha256Hex(key))
     if (identity !== undefined) this.#accepted.set(key, identity)
     return identity
   }
