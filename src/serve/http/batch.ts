@@ -12,7 +12,7 @@ import { jsonAnswer, linesAnswer, envelopeText } from "./answer.ts"
 import type { ItemTerms } from "./call-sink.ts"
 import { requestIdFor } from "../exchange.ts"
 import type { HTTPAnswer, HTTPCaller, HTTPIncoming, HTTPSink } from "../exchange.ts"
-import { HTTPRefusal, type Route, type RouteRequest } from "./context.ts"
+import { HTTPRefusal, type RouteRequest } from "./context.ts"
 import type { CallIncoming, HTTPContext } from "./http-context.ts"
 import { LINES, prefers } from "../negotiate.ts"
 import { responseOf } from "./response.ts"
@@ -20,12 +20,8 @@ import { responseOf } from "./response.ts"
 /** Maximum concurrent calls of one batch. */
 const AT_ONCE = 16
 
-/** The route for several calls in one request, each with its own result. */
-export function batchRoute(context: HTTPContext): Route {
-  return { method: "POST", path: "/batch", handle: (request) => runBatch(context, request) }
-}
-
-async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+/** Answers several calls in one request, each with its own result. */
+export async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller } = request
   const { maxBodyBytes, maxBatch } = context.options
   const body = context.parseBody(await incoming.readBody(maxBodyBytes))

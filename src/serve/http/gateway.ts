@@ -1,25 +1,18 @@
 import { jsonAnswer, dataAnswer, envelopeText, withHeaders } from "./answer.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { idOf } from "../../core/define.ts"
-import { specFields } from "../../core/spec-schemas.ts"
-import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { FILE_MARK, isFileLike } from "../../schema/files.ts"
 import { viewOf } from "../../schema/read/view.ts"
-import { perObject } from "../../internal/per-object.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { batchRoute } from "./batch.ts"
-import { shownDeprecation } from "../../core/deprecation.ts"
-import { answerOperation, withDeprecation } from "./deprecation.ts"
-import { readInput } from "./files/upload.ts"
-import { listOperations } from "./listing.ts"
-import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import { answerOperation } from "./deprecation.ts"
+import { readInput } from "./read-input.ts"
+import type { HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
 import { asksForType, EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
-import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal, refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
@@ -29,14 +22,16 @@ const FILE_PREFERENCE = { "preference-applied": "return=file" }
 /** The gateway path of an operation, from that of another one: only the last segment differs. */
 const gatewayPath = idOf
 
-/** Routes that call every operation by its id and return envelopes. */
+/** Routes that call every operation by its id and return envelopes. What few requests need is loaded with the first. */
 export function createGateway(context: HTTPContext): Routes {
   return [
     {
       method: "GET",
       path: "/operations",
-      handle: async ({ incoming, caller }) =>
-        jsonAnswer(JSON.stringify(await listOperations(context, caller, incoming.query))),
+      handle: async ({ incoming, caller }) => {
+        const { listOperations } = await import("./listing.ts")
+        return jsonAnswer(JSON.stringify(await listOperations(context, caller, incoming.query)))
+      },
     },
     {
       method: "GET",
@@ -49,7 +44,14 @@ export function createGateway(context: HTTPContext): Routes {
       takesFiles: true,
       handle: (request) => call(context, request),
     },
-    batchRoute(context),
+    {
+      method: "POST",
+      path: "/batch",
+      handle: async (request) => {
+        const { runBatch } = await import("./batch.ts")
+        return await runBatch(context, request)
+      },
+    },
   ]
 }
 
@@ -57,10 +59,7 @@ export function createGateway(context: HTTPContext): Routes {
  * Answers with the spec; with the stream for `EventSource`, which can only GET; or, if the URL has an input, with the
  * result of a query, so that HTTP caches can keep it.
  */
-function describeOrStream(
-  context: HTTPContext,
-  request: RouteRequest,
-): HTTPAnswer | Promise<HTTPAnswer> {
+async function describeOrStream(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
   const spec = context.require(id, caller)
@@ -71,17 +70,20 @@ function describeOrStream(
   const accept = incoming.header("accept")
   const isStream = spec.type === "subscription"
   if (isStream ? prefers(accept, EVENTS) : wantsOnlyEvents(accept)) {
-    return answerOperation(context, request, spec, gatewayPath, () => {
+    return await answerOperation(context, request, spec, gatewayPath, async () => {
       if (!isStream) throw noStream(id, spec)
       refuseGet(id, spec)
-      const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
+      const text = await queryInput(incoming.query)
       const input = text === undefined ? undefined : context.parseJSON(text, spec)
-      return context.stream(id, spec, input, request, envelopeText)
+      return await context.stream(id, spec, input, request, envelopeText)
     })
   }
-  const [text] = incoming.query === "" ? [] : (parseQuery(incoming.query).get(WHOLE_INPUT) ?? [])
-  if (text === undefined) return description(context, caller, id, spec)
-  return answerOperation(context, request, spec, gatewayPath, async () => {
+  const text = incoming.query === "" ? undefined : await queryInput(incoming.query)
+  if (text === undefined) {
+    const { describeOperation } = await import("./listing.ts")
+    return await describeOperation(context, caller, id, spec, gatewayPath)
+  }
+  return await answerOperation(context, request, spec, gatewayPath, async () => {
     refuseGet(id, spec)
     const answer = await answerCall(context, request, spec, () =>
       decodeFiles(spec.inputSchema, context.parseJSON(text, spec)),
@@ -114,7 +116,7 @@ async function answerCall(
   }
   if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
   // Read before anything runs: a malformed query is refused without side effects.
-  const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
+  const isBare = incoming.query !== "" && (await asksToUnwrap(incoming.query))
   const preferred = preferredReturn(incoming.header("prefer"))
   const envelope = await context.execute(id, spec, await read(), request)
   const answer = await encodeFiles(() => {
@@ -135,7 +137,14 @@ function mayBeStreamed({ data, meta }: ResponseEnvelope, { outputSchema }: Opera
   return viewOf(outputSchema).first(FILE_MARK) !== "file"
 }
 
-function asksToUnwrap(query: string): boolean {
+/** The text of a whole input in a query. */
+async function queryInput(query: string): Promise<string | undefined> {
+  const { WHOLE_INPUT, parseQuery } = await import("./query-input.ts")
+  return parseQuery(query).get(WHOLE_INPUT)?.[0]
+}
+
+async function asksToUnwrap(query: string): Promise<boolean> {
+  const { parseQuery } = await import("./query-input.ts")
   const [value] = parseQuery(query).get("unwrap") ?? []
   return value === "" || value === "1" || value === "true"
 }
@@ -148,37 +157,3 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
     { operationId: id, details: { operationId: id, type } },
   )
 }
-
-/** Answers with the spec, and with the policies that apply. */
-async function description(
-  context: HTTPContext,
-  caller: HTTPCaller,
-  id: string,
-  spec: OperationSpec,
-): Promise<HTTPAnswer> {
-  const policies = (await context.registry.describePolicies?.(id)) ?? []
-  const text = describeOperation(spec)
-  const isShown = (other: string): boolean => context.findFor(caller, other) !== undefined
-  // The rest is cached as text; policies change with the configuration, and callers see different successors.
-  const more = JSON.stringify({
-    deprecation: shownDeprecation(spec.deprecation, isShown),
-    ...(policies.length > 0 && { resilience: policies }),
-  })
-  const answered = jsonAnswer(`${text.slice(0, -1)}${more === "{}" ? "" : ","}${more.slice(1)}`)
-  return withDeprecation(answered, spec, context, caller, gatewayPath)
-}
-
-/** A spec as JSON: its input, output and errors, without implementation details. */
-const describeOperation = perObject((spec: OperationSpec): string => {
-  const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
-  const { visibility: _, deprecation: _caller, ...fields } = specFields(spec)
-  return JSON.stringify({
-    id: `${namespace}.${name}`,
-    namespace,
-    name,
-    ...fields,
-    inputSchema: plainSchema(inputSchema),
-    outputSchema: plainSchema(outputSchema),
-    errorSchemas: errorSchemas?.map((one) => ({ ...one, schema: plainSchema(one.schema) })),
-  })
-})

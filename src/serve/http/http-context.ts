@@ -1,10 +1,12 @@
 // What the routes of the HTTP API share: their calls, streams, values and problems.
 
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { turn } from "../../internal/defer.ts"
 import { deferred, withTimeout } from "../../internal/wait.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
@@ -27,7 +29,7 @@ import {
 import type { CallsHost, ItemTerms, RequestTerms } from "./call-sink.ts"
 import { contextValues } from "./request-view.ts"
 import { responseOf } from "./response.ts"
-import { Heartbeats, EventStream, turn } from "./sse.ts"
+import type { EventStream, Heartbeats } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 import { badRequest, tooLong, type ResolvedHTTPOptions, type RouteRequest } from "./context.ts"
 
@@ -57,7 +59,7 @@ export class HTTPContext implements CallsHost {
   #requests = 0
   #whenIdle: (() => void) | undefined
   readonly #streams = new Set<EventStream>()
-  readonly #heartbeats: Heartbeats
+  #heartbeats: Heartbeats | undefined
   readonly #failures: Failures
 
   constructor(
@@ -71,7 +73,6 @@ export class HTTPContext implements CallsHost {
     this.clock = clock
     this.logger = logger
     this.#failures = new Failures("http", options, logger)
-    this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
   }
 
   /** The spec of an external, exposed operation, for any caller. */
@@ -153,6 +154,7 @@ export class HTTPContext implements CallsHost {
     { incoming, caller }: RouteRequest,
     render: (envelope: ResponseEnvelope) => string,
   ): Promise<HTTPAnswer> {
+    const sse = await import("./sse.ts")
     const values = await this.valuesFor(id, incoming, caller.identity)
     const terms = withValues(streamTermsOf(incoming), values)
     const { metadata, check } = watchResume(terms.metadata)
@@ -181,14 +183,15 @@ export class HTTPContext implements CallsHost {
     }
     // The stream handles the rejection, possibly later.
     first.catch(() => undefined)
-    const events: EventStream = new EventStream({
+    const { heartbeatMs, maxBufferBytes } = this.options.sse
+    const events: EventStream = new sse.EventStream({
       items,
       first,
       render,
       renderError: (error) => this.problemText(error, { incoming, caller }, spec),
       lastId: lastNumberOf(incoming),
-      maxBufferBytes: this.options.sse.maxBufferBytes,
-      heartbeats: this.#heartbeats,
+      maxBufferBytes,
+      heartbeats: (this.#heartbeats ??= new sse.Heartbeats(this.clock, heartbeatMs)),
       over: () => {
         stop()
         this.#streams.delete(events)
@@ -197,6 +200,12 @@ export class HTTPContext implements CallsHost {
     const stop = whenEnded(caller, this.clock, (error) => events.end(error))
     this.#streams.add(events)
     return streamAnswer(events)
+  }
+
+  /** Reads the body of a request as the input of an operation in JSON. */
+  async readJSON(incoming: HTTPIncoming, spec: OperationSpec): Promise<unknown> {
+    const text = await incoming.readBody(this.options.maxBodyBytes)
+    return decodeFiles(spec.inputSchema, this.parseBody(text, spec))
   }
 
   /**

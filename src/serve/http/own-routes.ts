@@ -9,10 +9,9 @@ import { hasBody } from "../negotiate.ts"
 import { badRequest, refuseGet } from "./context.ts"
 import type { HTTPRefusal, ResolvedHTTPOptions, Route, RouteRequest, Routes } from "./context.ts"
 import { answerOperation } from "./deprecation.ts"
-import { readInput } from "./files/upload.ts"
+import { readInput } from "./read-input.ts"
 import type { HTTPContext } from "./http-context.ts"
 import type { Mounts } from "./mounts.ts"
-import { parseQuery, readFormInput } from "./query-input.ts"
 import { answerData } from "./rest.ts"
 import { Router, type RouteMatch } from "./router.ts"
 
@@ -150,15 +149,16 @@ function ownRoute(context: HTTPContext, id: string, { method, path, status }: Re
 }
 
 /** An input in the path and the query. */
-function readQuery(
+async function readQuery(
   context: HTTPContext,
   { incoming, params }: RouteRequest,
   spec: OperationSpec,
   names: readonly string[],
-): unknown {
+): Promise<unknown> {
   if (incoming.method === "DELETE" && hasBody(incoming)) {
     throw badRequest("DELETE takes its input in the path and the query. Send no body.")
   }
+  const { parseQuery, readFormInput } = await import("./query-input.ts")
   const texts = parseQuery(incoming.query)
   for (const [at, name] of names.entries()) {
     const text = params[at] ?? ""
@@ -184,6 +184,7 @@ async function readBody(
   if (body !== undefined && !isRecord(body)) {
     throw badRequest("The body must be a JSON object: its members are added to those of the path.")
   }
+  const { readFormInput } = await import("./query-input.ts")
   const texts = new Map(names.map((name, at) => [name, [params[at] ?? ""]]))
   const parse = (text: string): unknown => context.parseJSON(text, spec)
   const placed = readFormInput(texts, spec.inputSchema as JsonSchema, parse) as object

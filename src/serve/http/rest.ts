@@ -1,14 +1,13 @@
 import type { JsonSchema } from "../../schema/json.ts"
-import type { OperationSpec } from "../../core/types.ts"
+import type { OperationSpec, RestRoute } from "../../core/types.ts"
 import { idOf } from "../../core/define.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { dataAnswer, itemText } from "./answer.ts"
 import { answerOperation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
-import { readInput } from "./files/upload.ts"
+import { readInput } from "./read-input.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
-import { readQueryInput } from "./query-input.ts"
 import { withStatus } from "./response.ts"
 import { refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
@@ -30,10 +29,35 @@ export function createRest(context: HTTPContext): Routes {
   ]
 }
 
+/** `GET /openapi.json`, the document about these routes: loaded with the first request, and forgotten with each change. */
+export function documentRoutes(
+  context: HTTPContext,
+  routeOf: (spec: OperationSpec) => RestRoute | undefined,
+  stops: (() => void)[],
+): Routes {
+  const { rest } = context.options
+  if (rest === undefined) return []
+  let documents: ((request: RouteRequest) => Promise<HTTPAnswer>) | undefined
+  stops.push(context.registry.onChange(() => (documents = undefined)))
+  return [
+    {
+      method: "GET",
+      path: "/openapi.json",
+      handle: async (request) => {
+        const { createDocuments } = await import("./documents.ts")
+        return await (documents ??= createDocuments(context, { restPath: rest.path, routeOf }))(
+          request,
+        )
+      },
+    },
+  ]
+}
+
 /** GET runs only queries and streams that change nothing. */
 function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
-  return answer(context, request, (spec, id) => {
+  return answer(context, request, async (spec, id) => {
     refuseGet(id, spec)
+    const { readQueryInput } = await import("./query-input.ts")
     const schema = spec.inputSchema as JsonSchema
     const parse = (text: string): unknown => context.parseJSON(text, spec)
     return decodeFiles(schema, readQueryInput(request.incoming.query, schema, parse))

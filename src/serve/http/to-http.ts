@@ -11,7 +11,6 @@ import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 import { isStream } from "../exchange.ts"
 import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
-import { createDocuments } from "./documents.ts"
 import { Endpoints, indexRoute, answerHealth } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
 import { WebIncoming, toResponse } from "../fetch.ts"
@@ -27,7 +26,7 @@ import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
 import type { HTTPServerOptions, PublicFiles } from "./options.ts"
 import { checkConsole, loadConsole } from "./console.ts"
 import { OperationRoutes, ownPaths } from "./own-routes.ts"
-import { createRest } from "./rest.ts"
+import { createRest, documentRoutes } from "./rest.ts"
 import { Router, methodNotAllowed, type RouteMatch } from "./router.ts"
 import { HTTPRefusal, type Routes } from "./context.ts"
 
@@ -102,7 +101,7 @@ class Server extends Closable implements HTTPServer {
     const gateway = resolved.gateway ? createGateway(context) : []
     const defaults = createRest(context)
     const others: Routes = [
-      ...createDocuments(context, (spec) => this.#operations.routeOf(spec), this.#stops),
+      ...documentRoutes(context, (spec) => this.#operations.routeOf(spec), this.#stops),
       ...(options.routes?.(context) ?? []),
     ]
     const endpoints = new Endpoints()
