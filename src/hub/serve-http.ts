@@ -53,6 +53,7 @@ export async function serveHTTP(
       files: new ConsoleFiles({
         basePath: normalizePath("basePath", rest.basePath ?? ""),
         folder: typeof page === "string" ? page : undefined,
+        title: rest.title,
       }),
       // The streams of open consoles do not end by themselves.
       onClose: () => activity.close(),
