@@ -202,8 +202,8 @@ function notBuilt(title: string): HTTPAnswer {
   )
 }
 
-function htmlText(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
+function htmlText(title: string): string {
+  return title.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 }
 
 function page(body: string, title: string): HTTPAnswer {
