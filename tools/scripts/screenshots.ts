@@ -63,11 +63,11 @@ const SHOTS: readonly Shot[] = [
     path: "/o/shop.orders.create",
     width: 1440,
     prepare: async (page) => {
+      // Room for both beside each other.
+      await page.evaluate(() => localStorage.setItem("operations.split", "75"))
+      await page.reload()
       await writeJson(page, ORDER)
       await choose(page, "Both")
-      // Room for both beside each other.
-      const bar = page.getByRole("separator", { name: "Width of the request" })
-      for (let step = 0; step < 8; step++) await bar.press("ArrowRight")
     },
   },
   {
