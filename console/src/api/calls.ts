@@ -13,7 +13,6 @@ import { createClient } from "../../../src/protocol/client.ts"
 import { fileFieldsOf } from "../../../src/schema/file-fields.ts"
 import { createHTTPTransport } from "../../../src/transport/http/http-transport.ts"
 import { createWebSocketTransport } from "../../../src/transport/websocket/websocket.ts"
-import { isResponseEnvelope } from "../../../src/core/envelope.ts"
 import { parseInSlices } from "../ui/json-slices.ts"
 import { parseJson, printJson, unmarked, withMarks } from "../ui/json-text.ts"
 import { withNumbers } from "../ui/json-text.ts"
@@ -63,7 +62,8 @@ export class Calls {
     const { client } = exchange
     try {
       await client.call(id, withMarks(input), { signal, timeout: timeoutMs })
-      const { envelope = STAND_IN, facts } = exchange
+      const { envelope, facts } = exchange
+      if (envelope === undefined) throw unexpectedAnswer(`The answer to "${id}"`)
       return { ok: true, envelope, ...facts, durationMs: performance.now() - started }
     } catch (error) {
       const problem = signal.aborted ? cancelled(id) : exchange.problemOf(error)
@@ -172,12 +172,6 @@ export class Calls {
   }
 }
 
-/** Stands for a result that was read here. */
-const STAND_IN: ResponseEnvelope = {
-  data: undefined,
-  meta: { source: "local", operationId: "", timestamp: 0 },
-}
-
 /** One request to an operation, and what is known of its response. */
 class Exchange {
   readonly client: Client
@@ -241,9 +235,14 @@ class Exchange {
   async #readResult(response: Response): Promise<Response> {
     const text = await response.text()
     const value = await parseInSlices(text).catch(() => undefined)
-    if (!isResponseEnvelope(value)) return new Response(text)
-    this.envelope = value
-    return Response.json(STAND_IN)
+    if (!isRecord(value) || !isRecord(value["meta"])) return new Response(text)
+    this.envelope = value as unknown as ResponseEnvelope
+    // What is checked is there: `meta`, and that it has blocks of content.
+    const { content, ...meta } = value["meta"]
+    return Response.json({
+      data: null,
+      meta: { ...meta, ...(Array.isArray(content) && { content: [] }) },
+    })
   }
 
   async #send(requests: Requests, url: string, init: RequestInit = {}): Promise<Response> {

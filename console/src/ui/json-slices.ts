@@ -1,4 +1,5 @@
 import { setOwn } from "../../../src/internal/own.ts"
+import { pause } from "../../../src/internal/wait.ts"
 import { parseJson } from "./json-text.ts"
 
 /** Characters that are parsed at once, and that are read between two looks at the clock. */
@@ -16,7 +17,7 @@ export async function parseInSlices(text: string, slice: number = SLICE): Promis
     if (done === true) return value
     // Timers of hidden pages are late, and those draw nothing.
     if (performance.now() - since < TURN_MS || globalThis.document?.hidden) continue
-    await new Promise((resolve) => setTimeout(resolve))
+    await pause(0)
     since = performance.now()
   }
 }
@@ -30,9 +31,9 @@ function* slicesOf(text: string, slice: number, depth: number): Generator<void, 
   if (text.length <= slice || depth > MAX_DEPTH || !"[{".includes(open)) return parseJson(text)
   const [list, object]: [unknown[], object] = [[], {}]
   let [start, inside] = [begin + 1, 0]
-  for (let at = start, pause = slice; at < text.length; at++) {
-    if (at > pause) {
-      pause = at + slice
+  for (let at = start, next = slice; at < text.length; at++) {
+    if (at > next) {
+      next = at + slice
       yield
     }
     const char = text[at]

@@ -54,7 +54,7 @@ export async function loadConsole(
 
 function titled(page: Uint8Array, title: string): Uint8Array {
   const html = new TextDecoder().decode(page)
-  return new TextEncoder().encode(html.replace(/<title>[^<]*/, () => `<title>${title}`))
+  return new TextEncoder().encode(html.replace("<title>Operations", () => `<title>${title}`))
 }
 
 /** A file of the console. */
