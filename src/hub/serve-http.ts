@@ -24,6 +24,7 @@ export async function serveHTTP(
   const { routes, files, close } = createConsole(source, {
     basePath: normalizePath("basePath", rest.basePath ?? ""),
     folder: typeof page === "string" ? page : undefined,
+    title: rest.title,
     expose: rest.expose,
     clock: rest.clock ?? systemClock,
     websocket: rest.websocket !== false,

@@ -12,6 +12,8 @@ export interface ConsoleTerms {
   readonly basePath: string
   /** The folder of another console. */
   readonly folder: string | undefined
+  /** The title of the page. */
+  readonly title: string | undefined
   readonly expose: ExposeOptions | undefined
   readonly clock: Clock
   /** The server also serves WebSockets. */

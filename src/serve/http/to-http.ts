@@ -126,7 +126,8 @@ class Server extends Closable implements HTTPServer {
     if (page === false) return
     checkConsole("toHTTP", options.gateway)
     const folder = typeof page === "string" ? page : undefined
-    const terms = { basePath, folder, expose: options.expose, clock, websocket: false }
+    const { title, expose } = options
+    const terms = { basePath, folder, title, expose, clock, websocket: false }
     this.#loading = loadConsole()
       .then((create) => {
         const { routes, files, close } = create(registry, terms)
