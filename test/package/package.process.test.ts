@@ -230,7 +230,7 @@ describe("Node", () => {
     schemas: [6, 270],
     "tanstack-query": [3, 85],
     testing: [3, 85],
-    "to-http": [15, 530],
+    "to-http": [15, 540],
     "to-mcp": [17, 690],
     type: [1, 120],
     websocket: [17, 690],
