@@ -4,6 +4,8 @@ import type { Logger } from "../../internal/logger.ts"
 import type { MCPIcon } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { KeptResults } from "../../tools/kept-results.ts"
 import type { Authenticate } from "../authenticate.ts"
 import { EXPOSE_OPTIONS, exposure, type ExposeOptions } from "../expose.ts"
 import { UPGRADE_RULES, type UpgradeRules } from "../upgrade.ts"
@@ -14,15 +16,21 @@ export const MAX_LISTED_TOOLS = 64
 /** How operations are shown to MCP clients. */
 export interface SurfaceOptions extends ErrorReporting {
   /**
-   * Names of tools. `underscore`: `task_create`, which every client accepts; `dots`: `task.create`; or a
-   * function. Illegal or duplicate names are changed.
+   * Names of tools. `underscore`: `task_create`, which every client accepts; `dots`: `task.create`; `raw`: tools
+   * of the one imported server keep the names that they have there; or a function. Illegal or duplicate names
+   * are changed. A name is never given to another operation while the server lives.
    */
-  readonly naming?: "underscore" | "dots" | ((spec: OperationSpec) => string) | undefined
+  readonly naming?: "underscore" | "dots" | "raw" | ((spec: OperationSpec) => string) | undefined
   /** `portable` rewrites input schemas so that all models accept them; `spec`, the default, keeps them. */
   readonly schemaProfile?: "spec" | "portable" | undefined
   readonly expose?: ExposeOptions | undefined
   /** Returns text for a result in place of JSON; `undefined` keeps the JSON. */
   readonly textResult?: ((data: unknown, spec: OperationSpec) => string | undefined) | undefined
+  /**
+   * Characters of a result that a model receives; default: 40,000. Of a longer one it receives whole items, and reads
+   * on with the tool `read_result`. `Infinity` sends results whole.
+   */
+  readonly maxResultLength?: number | undefined
   /** Maximum size of a result, in bytes of JSON; default: 8 MB. */
   readonly maxResultBytes?: number | undefined
   /** Tools on one page of the list; default: 200. */
@@ -41,7 +49,7 @@ export interface SurfaceOptions extends ErrorReporting {
 }
 
 const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
-  naming: { either: [{ oneOf: ["underscore", "dots"] }, "function"] },
+  naming: { either: [{ oneOf: ["underscore", "dots", "raw"] }, "function"] },
   schemaProfile: { oneOf: ["spec", "portable"] },
   expose: {
     members: {
@@ -51,6 +59,7 @@ const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
     } satisfies OptionsSchema<ExposeOptions>,
   },
   textResult: "function",
+  maxResultLength: "count",
   maxResultBytes: "count",
   pageSize: "count",
   ttlMs: { min: 0, whole: true },
@@ -171,12 +180,17 @@ export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
 export interface ResolvedSurfaceOptions
   extends
     Pick<SurfaceOptions, "textResult">,
-    Filled<SurfaceOptions, "naming" | "maxResultBytes" | "pageSize" | "ttlMs" | "logger">,
+    Filled<
+      SurfaceOptions,
+      "naming" | "maxResultLength" | "maxResultBytes" | "pageSize" | "ttlMs" | "logger"
+    >,
     Filled<ExposeOptions, "mode" | "threshold"> {
   readonly isPortable: boolean
   readonly isExposed: (spec: OperationSpec) => boolean
   readonly streams: StreamLimits
   readonly failures: Failures
+  /** Results that were longer than `maxResultLength`. */
+  readonly kept: KeptResults
 }
 
 /** How much of a stream one call collects. */
@@ -191,12 +205,12 @@ export interface StreamLimits {
 export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto", threshold = MAX_LISTED_TOOLS } = expose
-  const { maxResultBytes = 8 * 1024 * 1024, pageSize = 200 } = options
+  const { maxResultLength = 40_000, maxResultBytes = 8 * 1024 * 1024, pageSize = 200 } = options
   const logger = isolatedLogger(options.logger)
   const maxLimit = options.maxStreamLimit ?? 1000
   const maxTimeoutMs = options.maxStreamTimeoutMs ?? 300_000
   return {
-    ...{ naming, mode, threshold, textResult, maxResultBytes, pageSize, logger },
+    ...{ naming, mode, threshold, textResult, maxResultLength, maxResultBytes, pageSize, logger },
     isPortable: schemaProfile === "portable",
     isExposed: exposure(expose, logger),
     ttlMs: Math.min(options.ttlMs ?? 300_000, Number.MAX_SAFE_INTEGER),
@@ -207,5 +221,6 @@ export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceO
       maxTimeoutMs,
     },
     failures: new Failures("mcp", options, logger),
+    kept: new KeptResults(systemClock),
   }
 }
