@@ -6,6 +6,7 @@ import { isFileLike } from "../../schema/files.ts"
 import { perObject } from "../../internal/per-object.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { selectData, selectionOf } from "../../core/selection.ts"
 import { batchRoute } from "./batch.ts"
 import { shownDeprecation } from "../../core/deprecation.ts"
 import { answerOperation, withDeprecation } from "./deprecation.ts"
@@ -86,9 +87,10 @@ function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> 
     if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
     // Read before anything runs: a malformed query is refused without side effects.
     const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
+    const selection = selectionOf(id, spec.outputSchema, selectedIn(incoming.query))
     const preferred = preferredReturn(incoming.header("prefer"))
     const input = await readInput(context, incoming, spec)
-    const envelope = await context.execute(id, spec, input, request)
+    const envelope = selectData(await context.execute(id, spec, input, request), selection)
     return await encodeFiles(() => {
       if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
       // Other metadata than that of a local result would be lost.
@@ -108,6 +110,14 @@ function gatewayPath({ namespace, name }: OperationSpec): string {
 function asksToUnwrap(query: string): boolean {
   const [value] = parseQuery(query).get("unwrap") ?? []
   return value === "" || value === "1" || value === "true"
+}
+
+/** The paths in `select=number,assignees.login`, which may be there several times. */
+function selectedIn(query: string): readonly string[] | undefined {
+  if (query === "") return undefined
+  return parseQuery(query)
+    .get("select")
+    ?.flatMap((text) => text.split(","))
 }
 
 function noStream(id: string, { type }: OperationSpec): HTTPRefusal {

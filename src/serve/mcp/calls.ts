@@ -1,6 +1,7 @@
 import { encodeFiles } from "../../core/unread-file.ts"
 import { mintRequestId } from "../../engine/ids.ts"
 import { CallError } from "../../core/errors.ts"
+import { selectionOf } from "../../core/selection.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { isRecord } from "../../internal/guards.ts"
@@ -11,8 +12,9 @@ import { errorText, failureOf } from "./tool-errors.ts"
 import { ProtocolError, type SurfaceCall, type SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { fitResult } from "./fit-result.ts"
-import { resultOf, selectedItems, selectionOf, structured } from "./results.ts"
-import { collect, SELECT, type StreamBounds } from "./tool-forms.ts"
+import { resultOf, selectedItems, structured } from "./results.ts"
+import { SELECT } from "./select-form.ts"
+import { collect, type StreamBounds } from "./tool-forms.ts"
 import type { OperationTool } from "./tool.ts"
 
 /** How an operation is called: as a tool of its own, or through `call_operation`. */
@@ -42,7 +44,8 @@ export async function runOperation(
     const input = argumentsOf(args, tool.id)
     const selecting = isSearched ? undefined : tool.selecting
     const select = selecting === undefined ? called.select : getOwn(input, SELECT)
-    const selection = selectionOf(tool, select)
+    const output = tool.raw?.outputSchema ?? tool.spec.outputSchema
+    const selection = selectionOf(tool.id, output, select)
     if (tool.isStream) {
       const result = await callStream(registry, tool, input, { call, requestId }, options, place)
       return bounded(tool, selectedItems(result, selection), call, options, isSearched)

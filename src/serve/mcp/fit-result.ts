@@ -1,13 +1,14 @@
 import { CallError } from "../../core/errors.ts"
-import { invalid, validateOrThrow } from "../../core/validation.ts"
+import { selectionOf } from "../../core/selection.ts"
+import { validateOrThrow } from "../../core/validation.ts"
 import type { JsonObject, MCPToolDefinition } from "../../mcp/model.ts"
 import { compileSchema } from "../../schema/compiled.ts"
-import { pick, readSelection, type Selection } from "../../schema/read/select.ts"
+import { pick } from "../../schema/read/select.ts"
 import { fit, skip, type Cut } from "../../tools/fit.ts"
 import type { SurfaceCall, SurfaceCaller, SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
-import { SELECT_SCHEMA } from "./tool-forms.ts"
+import { SELECT_SCHEMA } from "./select-form.ts"
 
 /** Cuts that a note lists. */
 const MAX_PARTS = 5
@@ -76,17 +77,13 @@ export function readResult(
     )
   }
   const whole: unknown = JSON.parse(found.json)
-  const value = select === undefined ? whole : pick(whole, selectionOf(select))
+  // The result may have been selected from: its schema is not that of the operation.
+  const selection = selectionOf(READ_RESULT.name, {}, select)
+  const value = selection === undefined ? whole : pick(whole, selection)
   const rest = skip(value, found.path, from)
   const { value: shown, cuts } = fit(rest ?? value, maxResultLength)
   const note = noteOf(cuts, rest === undefined ? 0 : from, id, found.path)
   return { content: [textOf(shown), ...(note === "" ? [] : [{ type: "text", text: note }])] }
-}
-
-function selectionOf(select: unknown): Selection {
-  const read = readSelection(select, {})
-  if ("selection" in read) return read.selection
-  throw invalid("VALIDATION_ERROR", `Input for "${READ_RESULT.name}"`, read.issues)
 }
 
 /** Anonymous callers are one caller; ids cannot be guessed. */

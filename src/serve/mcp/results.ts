@@ -9,8 +9,8 @@ import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { formatValueErrors, invalid, toValueErrors } from "../../core/validation.ts"
-import { pick, readSelection, type Selection } from "../../schema/read/select.ts"
+import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
+import { pick, type Selection } from "../../schema/read/select.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
@@ -51,14 +51,6 @@ export function resultOf(
   if (output === undefined) return { content }
   const value: unknown = json === undefined ? undefined : JSON.parse(json)
   return structured(tool, value, content, output.isWrapped)
-}
-
-/** Checks the paths that a caller wants against the output schema; `undefined` for none. Throws `VALIDATION_ERROR`. */
-export function selectionOf(tool: OperationTool, paths: unknown): Selection | undefined {
-  if (paths === undefined || paths === null) return undefined
-  const read = readSelection(paths, tool.raw?.outputSchema ?? tool.spec.outputSchema)
-  if ("selection" in read) return read.selection
-  throw invalid("VALIDATION_ERROR", `Input for "${tool.id}"`, read.issues)
 }
 
 /** The selected members of a result; it is not checked against the output schema, which describes whole ones. */

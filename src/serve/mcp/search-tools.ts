@@ -16,7 +16,7 @@ import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { READ_RESULT, readResult } from "./fit-result.ts"
 import type { OperationTool } from "./tool.ts"
-import { SELECT_SCHEMA } from "./tool-forms.ts"
+import { SELECT_SCHEMA } from "./select-form.ts"
 
 /** Dependencies of the search tools. */
 export interface SearchGround {

@@ -100,7 +100,14 @@ export class MCPSurface {
     // The same for a tool that the caller may not use.
     if (tool === undefined)
       return Promise.reject(new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`))
-    return runOperation(this.#registry, tool, input, call, this.#options)
+    const { kept } = this.#options
+    const wasEmpty = kept.isEmpty
+    const result = runOperation(this.#registry, tool, input, call, this.#options)
+    if (!wasEmpty) return result
+    return result.finally(() => {
+      // The list has one tool more.
+      if (!kept.isEmpty) this.announce()
+    })
   }
 
   /** Notifies when lists have changed, once for changes in quick succession. */

@@ -10,15 +10,8 @@ import { requirementToSee } from "../expose.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
 import { asObject, mapSchemas, plainSchema } from "../../schema/read/plain-schema.ts"
-import {
-  inputForm,
-  isLong,
-  itemsOutput,
-  outputForm,
-  partialOutput,
-  selectForm,
-  streamForm,
-} from "./tool-forms.ts"
+import { inputForm, itemsOutput, outputForm, streamForm } from "./tool-forms.ts"
+import { isLong, partialOutput, selectForm } from "./select-form.ts"
 import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../../mcp/hidden-text.ts"
 
