@@ -33,7 +33,10 @@ const audit = defineOperation({
   },
 })
 
-const registry = createRegistry({ project: { rename }, audit: { write: audit } })
+const registry = createRegistry(
+  { project: { rename }, audit: { write: audit } },
+  { output: "strict" },
+)
 const ada = {
   id: "ada",
   scopes: ["project.write"],

@@ -40,7 +40,7 @@ const ticks = defineOperation({
   },
 })
 
-const registry = createRegistry({ task: { create }, clock: { ticks } })
+const registry = createRegistry({ task: { create }, clock: { ticks } }, { output: "strict" })
 const [here, there] = createMemoryTransports()
 
 const server = serveCalls(registry, { transport: there })
@@ -89,22 +89,20 @@ await client.close()
 await server.close()
 
 // #region questions
-const asking = createRegistry([
-  defineOperation({
-    namespace: "task",
-    name: "clear",
-    type: "mutation",
-    description: "Deletes all tasks, if the caller is sure",
-    inputSchema: Type.Object({}),
-    outputSchema: Type.String(),
-    accessControl: { requiredScopes: [] },
-    handler: async (_input, { requestInput }) => {
-      const schema = Type.Object({ sure: Type.Boolean() })
-      const { action, content } = await requestInput({ message: "Delete 3 tasks?", schema })
-      return action === "accept" ? `deleted, ${JSON.stringify(content)}` : "kept"
-    },
-  }),
-])
+const clear = defineOperation({
+  type: "mutation",
+  description: "Deletes all tasks, if the caller is sure",
+  inputSchema: Type.Object({}),
+  outputSchema: Type.String(),
+  accessControl: { requiredScopes: [] },
+  handler: async (_input, { requestInput }) => {
+    const schema = Type.Object({ sure: Type.Boolean() })
+    const { action, content } = await requestInput({ message: "Delete 3 tasks?", schema })
+    return action === "accept" ? `deleted, ${JSON.stringify(content)}` : "kept"
+  },
+})
+
+const asking = createRegistry({ task: { clear } }, { output: "strict" })
 const [person, desk] = createMemoryTransports()
 const asked = serveCalls(asking, { transport: desk })
 const answering = createClient<typeof asking>(person)
@@ -146,22 +144,18 @@ await listening.close()
 // #endregion
 
 // #region identity
-const whoami = createRegistry([
-  defineOperation({
-    namespace: "session",
-    name: "whoami",
-    type: "query",
-    description: "Returns the id of the caller",
-    inputSchema: Type.Unknown(),
-    outputSchema: Type.String(),
-    accessControl: { requiredScopes: ["session.read"] },
-    handler: (_input, context) => context.identity?.id ?? "anonymous",
-  }),
-])
+const whoami = defineOperation({
+  type: "query",
+  description: "Returns the id of the caller",
+  inputSchema: Type.Unknown(),
+  outputSchema: Type.String(),
+  accessControl: { requiredScopes: ["session.read"] },
+  handler: (_input, context) => context.identity?.id ?? "anonymous",
+})
 
 const sessions = new Map<string, Identity>([["s-1", { id: "ada", scopes: ["session.read"] }]])
 const [browser, host] = createMemoryTransports()
-const guarded = serveCalls(whoami, {
+const guarded = serveCalls(createRegistry({ session: { whoami } }), {
   transport: host,
   resolveIdentity: ({ metadata }) => {
     const found = sessions.get(String(metadata?.["session"]))

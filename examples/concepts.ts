@@ -12,7 +12,7 @@ const publish = defineOperation({
 })
 
 // A registry stores operations by id, and is the only way to call them.
-const registry = createRegistry({ post: { publish } })
+const registry = createRegistry({ post: { publish } }, { output: "strict" })
 console.log(Object.keys(registry.getSpec("post.publish") ?? {}).join(", "))
 
 // An identity describes the caller. The envelope contains the result and its origin.

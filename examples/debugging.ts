@@ -22,7 +22,7 @@ const logger: Logger = {
   warn: (message, fields) => console.log("warn ", message, fields),
   error: (message, fields) => console.log("error", message, shorter(fields)),
 }
-const registry = createRegistry({ cart: { total } }, { logger })
+const registry = createRegistry({ cart: { total } }, { logger, output: "strict" })
 await using api = await serveHTTP(registry, { port: 0, websocket: false })
 // #endregion
 

@@ -12,18 +12,16 @@ import {
 import { decodeEnvelope, encodeEnvelope } from "@alkdev/operations/schemas"
 import { Type } from "@alkdev/operations/type"
 
-const registry = createRegistry([
-  defineOperation({
-    namespace: "file",
-    name: "read",
-    type: "query",
-    description: "Reads a file",
-    inputSchema: Type.Object({ path: Type.String() }),
-    outputSchema: Type.Unknown(),
-    accessControl: { requiredScopes: [] },
-    handler: ({ path }) => ({ path, bytes: new Uint8Array([79, 75]) }),
-  }),
-])
+const read = defineOperation({
+  type: "query",
+  description: "Reads a file",
+  inputSchema: Type.Object({ path: Type.String() }),
+  outputSchema: Type.Unknown(),
+  accessControl: { requiredScopes: [] },
+  handler: ({ path }) => ({ path, bytes: new Uint8Array([79, 75]) }),
+})
+
+const registry = createRegistry({ file: { read } }, { output: "strict" })
 
 const envelope = await registry.execute("file.read", { path: "a.txt" })
 console.log(envelope.data, envelope.meta.source)

@@ -10,8 +10,6 @@ import {
 import { Type } from "@alkdev/operations/type"
 
 const order = defineOperation({
-  namespace: "shop",
-  name: "order",
   type: "mutation",
   description: "Orders an article",
   inputSchema: Type.Object({ article: Type.String(), count: Type.Integer({ minimum: 1 }) }),
@@ -37,7 +35,7 @@ const order = defineOperation({
   },
 })
 
-const registry = createRegistry([order])
+const registry = createRegistry({ shop: { order } }, { output: "strict" })
 
 try {
   await registry.execute("shop.order", { article: "lamp", count: 9 })

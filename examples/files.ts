@@ -46,7 +46,7 @@ async function* rows(lines: number): AsyncGenerator<Uint8Array> {
 // #endregion
 
 // #region serve
-const registry = createRegistry({ photos: { count, render, invert } })
+const registry = createRegistry({ photos: { count, render, invert } }, { output: "strict" })
 const served = await serveHTTP(registry, { port: 0, maxUploadBytes: 5 * 1024 ** 3 })
 // #endregion
 

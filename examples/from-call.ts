@@ -11,8 +11,6 @@ import { createMemoryTransports } from "@alkdev/operations/testing"
 import { Type } from "@alkdev/operations/type"
 
 const stock = defineOperation({
-  namespace: "shop",
-  name: "stock",
   type: "query",
   description: "Returns how many are in stock",
   inputSchema: Type.Object({ article: Type.String() }),
@@ -22,8 +20,6 @@ const stock = defineOperation({
 })
 
 const sales = defineOperation({
-  namespace: "shop",
-  name: "sales",
   type: "subscription",
   description: "Streams sales",
   inputSchema: Type.Object({}),
@@ -35,7 +31,7 @@ const sales = defineOperation({
 })
 
 // The remote shop.
-const shop = createRegistry([stock, sales])
+const shop = createRegistry({ shop: { stock, sales } }, { output: "strict" })
 const [near, far] = createMemoryTransports()
 const server = serveCalls(shop, { transport: far })
 
@@ -56,7 +52,8 @@ const added = new Promise<string>((resolve) => {
     resolve(`${type} ${id}`)
   })
 })
-shop.register({ ...stock, name: "price", description: "Returns the price" })
+const description = "Returns the price"
+shop.register({ ...stock, namespace: "shop", name: "price", description })
 console.log(await added)
 // #endregion
 

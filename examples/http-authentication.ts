@@ -16,7 +16,7 @@ const whoAmI = defineOperation({
 
 const ada = { id: "ada", scopes: ["staff"] }
 const bob = { id: "bob", scopes: [] }
-const served = await serveHTTP(createRegistry({ staff: { whoAmI } }), {
+const served = await serveHTTP(createRegistry({ staff: { whoAmI } }, { output: "strict" }), {
   port: 8788,
   auth: {
     apiKeys: [

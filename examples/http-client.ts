@@ -25,7 +25,7 @@ const news = defineOperation({
   },
 })
 
-export const registry = createRegistry({ shop: { price, news } })
+export const registry = createRegistry({ shop: { price, news } }, { output: "strict" })
 const served = await serveHTTP(registry, {
   port: 0,
   authenticate: ({ headers }) =>

@@ -11,7 +11,7 @@ const greet = defineOperation({
   handler: ({ name }) => `Hello, ${name}`,
 })
 
-await using served = await serveHTTP(createRegistry({ demo: { greet } }), {
+await using served = await serveHTTP(createRegistry({ demo: { greet } }, { output: "strict" }), {
   port: 0,
   console: true,
 })

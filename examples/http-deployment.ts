@@ -13,7 +13,7 @@ const time = defineOperation({
   handler: () => 2026,
 })
 
-const served = await serveHTTP(createRegistry({ clock: { year: time } }), {
+const served = await serveHTTP(createRegistry({ clock: { year: time } }, { output: "strict" }), {
   port: 8789,
   basePath: "/v1",
   allowedHosts: ["api.example.com"],

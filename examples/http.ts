@@ -24,10 +24,13 @@ const countdown = defineOperation({
   },
 })
 
-const served = await serveHTTP(createRegistry({ shop: { price, countdown } }), {
-  port: 8787,
-  title: "Shop",
-})
+const served = await serveHTTP(
+  createRegistry({ shop: { price, countdown } }, { output: "strict" }),
+  {
+    port: 8787,
+    title: "Shop",
+  },
+)
 // #endregion
 
 await runLines("http/calls.sh")

@@ -5,8 +5,6 @@ import { toMCP } from "@alkdev/operations/to-mcp"
 import { Type } from "@alkdev/operations/type"
 
 const price = defineOperation({
-  namespace: "shop",
-  name: "price",
   type: "query",
   description: "Returns the price of an article",
   inputSchema: Type.Object({ article: Type.String(), count: Type.Integer({ minimum: 1 }) }),
@@ -15,7 +13,7 @@ const price = defineOperation({
   handler: ({ article, count }) => ({ cents: article.length * 100 * count }),
 })
 
-const registry = createRegistry([price])
+const registry = createRegistry({ shop: { price } }, { output: "strict" })
 const server = toMCP(registry, { name: "shop" })
 const { url } = await server.listen({ port: 0 })
 // #endregion
@@ -35,7 +33,7 @@ console.log(wrong.data)
 const changed = new Promise<string[]>((resolve) => {
   shop.onToolsChanged(({ added }) => resolve(added.map(({ name }) => name)))
 })
-registry.register(defineOperation({ ...price, name: "offer" }))
+registry.register(defineOperation({ ...price, namespace: "shop", name: "offer" }))
 console.log("new:", await changed)
 // #endregion
 

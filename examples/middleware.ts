@@ -11,18 +11,16 @@ import { Type } from "@alkdev/operations/type"
 // #region first
 const tenant = defineContextValue<string>("tenant")
 
-const registry = createRegistry([
-  defineOperation({
-    namespace: "note",
-    name: "add",
-    type: "mutation",
-    description: "Adds a note",
-    inputSchema: Type.Object({ text: Type.String() }),
-    outputSchema: Type.String(),
-    accessControl: { requiredScopes: ["notes"] },
-    handler: ({ text }, context) => `${tenant.read(context)}: ${text}`,
-  }),
-])
+const add = defineOperation({
+  type: "mutation",
+  description: "Adds a note",
+  inputSchema: Type.Object({ text: Type.String() }),
+  outputSchema: Type.String(),
+  accessControl: { requiredScopes: ["notes"] },
+  handler: ({ text }, context) => `${tenant.read(context)}: ${text}`,
+})
+
+const registry = createRegistry({ note: { add } }, { output: "strict" })
 
 const remove = registry.use(async function audit(call, next) {
   const envelope = await next()

@@ -21,7 +21,7 @@ const count = {
   handler: async ({ text }) => ({ words: text.split(" ").length, source: text }),
 } satisfies IOperationDefinition
 
-const registry = createRegistry([count])
+const registry = createRegistry([count], { output: "strict" })
 const identity = { id: "ada", scopes: ["words.read"] }
 const envelope = await registry.execute("words.count", { text: "to be or not" }, { identity })
 console.log(envelope.data, collectErrors(ResponseEnvelopeSchema, envelope))

@@ -1,13 +1,11 @@
 // #region define
-import { createRegistry, defineOperation, OperationRegistry } from "@alkdev/operations"
+import { createRegistry, defineOperation } from "@alkdev/operations"
 import { Type } from "@alkdev/operations/type"
 
 const Task = Type.Object({ id: Type.Integer(), title: Type.String() })
 const tasks = [{ id: 1, title: "Buy milk" }]
 
 const create = defineOperation({
-  namespace: "task",
-  name: "create",
   type: "mutation",
   description: "Adds a task to the list",
   tags: ["todo"],
@@ -22,8 +20,6 @@ const create = defineOperation({
 })
 
 const list = defineOperation({
-  namespace: "task",
-  name: "list",
   type: "query",
   description: "Lists the tasks",
   inputSchema: Type.Unknown(),
@@ -32,14 +28,15 @@ const list = defineOperation({
   handler: () => tasks,
 })
 
-const registry = createRegistry([create, list])
+const registry = createRegistry({ task: { create, list } }, { output: "strict" })
 
 const { data } = await registry.execute("task.list")
 console.log(data.map((task) => task.title))
 // #endregion
 
 // #region chain
-const chained = new OperationRegistry().register(create).register(list)
+const first = defineOperation({ ...list, namespace: "task", name: "first" })
+const chained = createRegistry({ task: { create, list } }).register(first)
 
 console.log(chained.list().map(({ namespace, name }) => `${namespace}.${name}`))
 // #endregion
@@ -47,7 +44,8 @@ console.log(chained.list().map(({ namespace, name }) => `${namespace}.${name}`))
 // #region change
 const stop = registry.onChange(({ type, id }) => console.log(type, id))
 
-registry.register({ ...list, description: "Lists all tasks" }, { replace: true })
+const listAll = { ...list, namespace: "task", name: "list", description: "Lists all tasks" }
+registry.register(listAll, { replace: true })
 registry.registerSpec({
   namespace: "task",
   name: "clear",
@@ -69,10 +67,11 @@ stop()
 
 // #region faults
 for (const attempt of [
-  () => registry.register(create),
+  () => registry.register({ ...create, namespace: "task", name: "create" }),
   () => {
     const accessControl = { requiredScopes: [], resourceType: "task", resourceIdPath: "id" }
-    registry.register({ ...create, name: "undo", accessControl, composes: ["audit"] })
+    const undo = { ...create, namespace: "task", name: "undo", accessControl }
+    registry.register({ ...undo, composes: ["audit"] })
   },
 ]) {
   try {

@@ -23,7 +23,7 @@ const signUp = defineOperation({
   handler: ({ email }) => ({ email, plan: "free" }),
 })
 
-const registry = createRegistry({ user: { signUp } })
+const registry = createRegistry({ user: { signUp } }, { output: "strict" })
 const input = { email: " Ada@Example.com ", password: "correct horse", repeated: "correct horse" }
 
 console.log((await registry.execute("user.signUp", input)).data)

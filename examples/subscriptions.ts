@@ -21,7 +21,7 @@ const ticks = defineOperation({
   },
 })
 
-const registry = createRegistry({ clock: { ticks } })
+const registry = createRegistry({ clock: { ticks } }, { output: "strict" })
 
 for await (const { data, meta } of registry.subscribe("clock.ticks", {})) {
   console.log(data.count, meta.source)

@@ -45,7 +45,7 @@ const watch = defineOperation({
   },
 })
 
-const registry = createRegistry({ task: { list, create, watch } })
+const registry = createRegistry({ task: { list, create, watch } }, { output: "strict" })
 
 // In a browser: createWebSocketTransport("wss://…"), and only the type of the registry.
 const [near, far] = createMemoryTransports()

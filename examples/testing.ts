@@ -14,8 +14,6 @@ function setup() {
   const send = async (to: string, text: string) => void sent.push(`${to}: ${text}`)
   // Replaces another team's operation, under the same id.
   const polish = defineOperation({
-    namespace: "words",
-    name: "polish",
     type: "query",
     description: "A fake",
     inputSchema: Type.Object({ text: Type.String() }),
@@ -23,7 +21,8 @@ function setup() {
     accessControl: { requiredScopes: [] },
     handler: ({ text }) => `${text}!`,
   })
-  const registry = createRegistry([...reminderOperations({ clock, send }), polish], { clock })
+  const { reminder } = reminderOperations({ clock, send })
+  const registry = createRegistry({ reminder, words: { polish } }, { clock, output: "strict" })
   return { clock, sent, registry }
 }
 

@@ -3,18 +3,16 @@ import { createMemoryTransports } from "@alkdev/operations/testing"
 import { toHTTP } from "@alkdev/operations/to-http"
 import { Type } from "@alkdev/operations/type"
 
-const registry = createRegistry([
-  defineOperation({
-    namespace: "text",
-    name: "count",
-    type: "query",
-    description: "Counts the words of a text",
-    inputSchema: Type.Object({ text: Type.String() }),
-    outputSchema: Type.Integer(),
-    accessControl: { requiredScopes: [] },
-    handler: ({ text }) => text.split(/\s+/).filter(Boolean).length,
-  }),
-])
+const count = defineOperation({
+  type: "query",
+  description: "Counts the words of a text",
+  inputSchema: Type.Object({ text: Type.String() }),
+  outputSchema: Type.Integer(),
+  accessControl: { requiredScopes: [] },
+  handler: ({ text }) => text.split(/\s+/).filter(Boolean).length,
+})
+
+const registry = createRegistry({ text: { count } }, { output: "strict" })
 
 // In the same process.
 console.log((await registry.execute("text.count", { text: "one two" })).data)

@@ -51,7 +51,7 @@ const create = defineOperation({
   handler: store,
 })
 
-const registry = createRegistry({ task: { add, create } })
+const registry = createRegistry({ task: { add, create } }, { output: "strict" })
 
 // A caller of 1.0.0, which knows neither priorities nor labels.
 const { data } = await registry.execute("task.add", JSON.parse(`{ "title": "Milk" }`))

@@ -37,7 +37,7 @@ const messages = defineOperation({
   },
 })
 
-const registry = createRegistry({ chat: { post, messages } })
+const registry = createRegistry({ chat: { post, messages } }, { output: "strict" })
 const tokens = new Map<string, Identity>([["t-1", { id: "ada", scopes: ["chat.write"] }]])
 
 const served = await serveWebSocket(registry, {

@@ -24,7 +24,7 @@ const count = defineOperation({
   },
 })
 
-const registry = createRegistry({ math: { double, count } })
+const registry = createRegistry({ math: { double, count } }, { output: "strict" })
 
 const server = createServer((socket) => {
   serveCalls(registry, { transport: new LineTransport(socket) })

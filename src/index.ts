@@ -14,6 +14,8 @@ export type {
 } from "./core/middleware.ts"
 export { defineContextValue } from "./core/context-value.ts"
 export type { ContextValue } from "./core/context-value.ts"
+export { httpResponse } from "./core/http-response.ts"
+export type { CookieOptions, HTTPResponse } from "./core/http-response.ts"
 export type {
   BreakerPolicy,
   CachePolicy,
@@ -47,6 +49,7 @@ export type {
   OutputMode,
   ProgressUpdate,
   RegisteredOperations,
+  RestRoute,
   RootsInputRequest,
   SamplingInputRequest,
   UrlInputRequest,

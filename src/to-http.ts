@@ -14,6 +14,16 @@ export type {
   HTTPStream,
 } from "./serve/exchange.ts"
 export type { HTTPRequestLike, HTTPResponseLike } from "./serve/node-types.ts"
+export type { NodeGiven } from "./serve/node.ts"
+export { httpResponse } from "./core/http-response.ts"
+export type { CookieOptions, HTTPResponse } from "./core/http-response.ts"
+export type {
+  HTTPCallInfo,
+  HTTPCallRequest,
+  HTTPContextValues,
+  ProvideHTTPContext,
+} from "./serve/http/request-view.ts"
+export { readCookie } from "./serve/cookies.ts"
 export type { HTTPProblem } from "./core/problem.ts"
 export { hashApiKey } from "./serve/http/auth/authenticator.ts"
 export type {

@@ -14,6 +14,7 @@ export type {
 } from "./serve/mcp/options.ts"
 export type { Listening, ListenOptions } from "./serve/mcp/listen.ts"
 export type { NodeRequestLike, NodeResponseLike } from "./serve/node-types.ts"
+export type { NodeGiven } from "./serve/node.ts"
 export type { StdioConnection, StdioOptions } from "./serve/mcp/stdio.ts"
 export { readBearerToken } from "./serve/upgrade.ts"
 export type { UpgradeRequestLike, UpgradeRules } from "./serve/upgrade.ts"

@@ -12,7 +12,7 @@ const shout = defineOperation({
 })
 
 // #region serve
-export const registry = createRegistry({ text: { shout } })
+export const registry = createRegistry({ text: { shout } }, { output: "strict" })
 
 serveCalls(registry, { transport: createWorkerTransport(self) })
 // #endregion

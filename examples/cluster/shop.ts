@@ -45,7 +45,7 @@ export function createShop(worker: string, journal: string) {
     },
   })
 
-  return createRegistry({ order: { quote, place, follow } })
+  return createRegistry({ order: { quote, place, follow } }, { output: "strict" })
 }
 
 export type Shop = ReturnType<typeof createShop>

@@ -4,9 +4,14 @@ import { createTasks } from "./tasks.ts"
 
 const tasks = toHTTP(createTasks(), { basePath: "/tasks" })
 const app = fastify()
-app.all("/tasks/*", (request, reply) => {
-  reply.hijack()
-  tasks.node(request.raw, reply.raw, request.body)
+await app.register(async (scope) => {
+  // `tasks` reads the bodies itself, so that it accepts uploads of all types.
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser("*", (_request, _body, done) => done(null))
+  scope.all("/tasks/*", (request, reply) => {
+    reply.hijack()
+    tasks.node(request.raw, reply.raw)
+  })
 })
 await app.listen({ port: 3002 })
 console.log("Fastify is ready")

@@ -1,4 +1,4 @@
 npm init -y
-npm pkg set type=module
+npm pkg set type=module scripts.types=tsc
 npm install @alkdev/operations ws
-npm install --save-dev tsx
+npm install --save-dev tsx typescript @types/node

@@ -1,1 +1,2 @@
+npm run types
 npx tsx --test tasks.test.ts

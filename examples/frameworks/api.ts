@@ -24,7 +24,7 @@ const ticks = defineOperation({
   },
 })
 
-const registry = createRegistry({ task: { create, ticks } })
+const registry = createRegistry({ task: { create, ticks } }, { output: "strict" })
 
 export const api = toHTTP(registry, {
   basePath: "/api/v1",

@@ -22,9 +22,12 @@ export async function handler(event: LambdaEvent): Promise<object> {
         body === undefined ? null : Buffer.from(body, event.isBase64Encoded ? "base64" : "utf8"),
     }),
   )
+  const cookies = response.headers.getSetCookie()
+  response.headers.delete("set-cookie")
   return {
     statusCode: response.status,
     headers: Object.fromEntries(response.headers),
+    cookies,
     body: Buffer.from(await response.arrayBuffer()).toString("base64"),
     isBase64Encoded: true,
   }

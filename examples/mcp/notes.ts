@@ -59,6 +59,6 @@ const read = defineOperation({
 // #endregion
 
 // #region start
-const registry = createRegistry({ note: { add, find, clear, read } })
+const registry = createRegistry({ note: { add, find, clear, read } }, { output: "strict" })
 await toMCP(registry, { name: "notes" }).stdio()
 // #endregion

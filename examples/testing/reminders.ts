@@ -12,8 +12,6 @@ export interface Outside {
 /** Creates the operations; a test passes other dependencies. */
 export function reminderOperations({ clock, send }: Outside) {
   const remind = defineOperation({
-    namespace: "reminder",
-    name: "send",
     type: "mutation",
     description: "Reminds a person after some minutes, if they agree",
     inputSchema: Type.Object({ text: Type.String({ minLength: 1 }), minutes: Type.Integer() }),
@@ -32,8 +30,6 @@ export function reminderOperations({ clock, send }: Outside) {
     },
   })
   const countdown = defineOperation({
-    namespace: "reminder",
-    name: "countdown",
     type: "subscription",
     description: "Counts down to zero",
     inputSchema: Type.Object({ from: Type.Integer() }),
@@ -47,6 +43,6 @@ export function reminderOperations({ clock, send }: Outside) {
       }
     },
   })
-  return [remind, countdown] as const
+  return { reminder: { send: remind, countdown } }
 }
 // #endregion

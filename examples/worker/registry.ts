@@ -74,10 +74,13 @@ const log = defineOperation({
 })
 
 // #region serve
-export const registry = createRegistry({
-  math: { fibonacci, primes, ponder },
-  thread: { stopped: log },
-})
+export const registry = createRegistry(
+  {
+    math: { fibonacci, primes, ponder },
+    thread: { stopped: log },
+  },
+  { output: "strict" },
+)
 
 if (parentPort !== null) serveCalls(registry, { transport: createWorkerTransport(parentPort) })
 // #endregion

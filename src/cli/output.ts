@@ -73,10 +73,19 @@ type Fit = (cell: string, used: number) => string
 /**
  * Aligns rows in columns.
  *
- * With a width, the last column is cut to it. Cells may be coloured: escape sequences have no width.
+ * With a width, the last column is cut to it; where there is no room for it, the first cell has a line of its own. Cells
+ * may be coloured: escape sequences have no width.
  */
 export function table(rows: Rows, width?: number): string {
-  return aligned(rows, (cell, used) => (width === undefined ? cell : cut(cell, width - used)))
+  if (width === undefined) return aligned(rows, (cell) => cell)
+  const used = widthsOf(rows.map((row) => row.slice(0, -1))).reduce((sum, one) => sum + one + 2, 0)
+  if (width - used >= MIN_COLUMN) return aligned(rows, (cell) => cut(cell, width - used))
+  return rows
+    .map(([first = "", ...rest]) => {
+      const before = ["", ...rest.slice(0, -1), ""].join("  ")
+      return trimLines(`${first}\n${before}${cut(rest.at(-1) ?? "", width - widthOf(before))}`)
+    })
+    .join("\n")
 }
 
 /** Aligns rows for a sink and keeps the whole last column, which is wrapped on a terminal. */
@@ -94,13 +103,18 @@ export function textTable(rows: Rows, { isTTY, columns }: TextSink): string {
 }
 
 function aligned(rows: Rows, fit: Fit): string {
+  const widths = widthsOf(rows)
+  return rows.map((row) => line(row, widths, fit)).join("\n")
+}
+
+function widthsOf(rows: Rows): readonly number[] {
   const widths: number[] = []
   for (const row of rows) {
     for (const [at, cell] of row.entries()) {
       widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
     }
   }
-  return rows.map((row) => line(row, widths, fit)).join("\n")
+  return widths
 }
 
 function line(row: readonly string[], widths: readonly number[], fit: Fit): string {

@@ -229,10 +229,11 @@ class ChangedParts {
   }
 }
 
-/** The request of an operation from an OpenAPI document, without reading the operation. */
+/** The request of an operation from an OpenAPI document, or its own route, without reading the operation. */
 export function requestOf(spec: OperationSpec): OperationRequest | undefined {
   const parts = lazyPartsOf(spec)
   if (parts !== undefined) return parts.request
+  if (spec.route !== undefined) return spec.route
   const openapi = spec._meta?.["openapi"]
   if (!isRecord(openapi)) return undefined
   const { method, path } = openapi

@@ -79,6 +79,17 @@ export const OperationDeprecationSchema: TSchema & JsonSchema = {
   },
 }
 
+const RestRouteSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    method: { type: "string", enum: ["GET", "POST", "PUT", "PATCH", "DELETE"] },
+    path: { type: "string", maxLength: 512 },
+    status: { type: "integer", minimum: 200, maximum: 299 },
+  },
+  required: ["method", "path"],
+  additionalProperties: false,
+}
+
 export const OperationSpecSchema: TSchema & JsonSchema = {
   type: "object",
   properties: {
@@ -98,6 +109,7 @@ export const OperationSpecSchema: TSchema & JsonSchema = {
     deprecated: { type: "boolean" },
     deprecation: OperationDeprecationSchema,
     examples: { type: "array" },
+    route: RestRouteSchema,
     _meta: { type: "object" },
   },
   required: [

@@ -69,6 +69,16 @@ export interface OperationDeprecation {
   readonly link?: string | undefined
 }
 
+/** The method and path of an operation in an HTTP API, instead of its default path. */
+export interface RestRoute {
+  /** GET is for operations that change nothing. */
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  /** `/users/{id}`: a segment in braces is an input. Others are in the query of GET and DELETE, else in the body. */
+  readonly path: string
+  /** The status of a success, such as 201; default: 200, or 204 without a result. */
+  readonly status?: number | undefined
+}
+
 /** The serializable contract of an operation. Its id is `namespace.name`. */
 export interface OperationSpec {
   readonly name: string
@@ -89,6 +99,8 @@ export interface OperationSpec {
   /** Details for callers. An operation that has them is `deprecated`. */
   readonly deprecation?: OperationDeprecation | undefined
   readonly examples?: readonly unknown[] | undefined
+  /** Its own route in HTTP APIs. Only that of an operation of this process counts: imports lose theirs. */
+  readonly route?: RestRoute | undefined
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 

@@ -2,7 +2,7 @@ import { type FileLike, readFile } from "../schema/files.ts"
 import { CallError } from "./errors.ts"
 import { NotReady } from "./not-ready.ts"
 
-/** Maximum size of a file that is sent as part of a message, and so is in memory, in bytes. */
+/** Maximum size of a file that has to be in memory, such as in a message, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
 
 const loaded = new WeakMap<FileLike, Uint8Array>()
@@ -15,17 +15,18 @@ export function loadedBytes(file: FileLike, path: string): Uint8Array {
   throw new NotReady(`This has no form in JSON: ${what}.`, () => load(file), { path })
 }
 
-/** Reads a file. Rejects with `PAYLOAD_TOO_LARGE` if it is too large for a message. */
 async function load(file: FileLike): Promise<void> {
+  const cure = "does not fit into a message. Send it over HTTP, where it is streamed"
+  loaded.set(file, await readWhole(file, cure))
+}
+
+/** Reads a file into memory. Rejects with `PAYLOAD_TOO_LARGE` and the advice if it is too large for that. */
+export async function readWhole(file: FileLike, cure: string): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readFile(file, MAX_BYTES)
-  if (bytes === undefined) {
-    throw new CallError(
-      "PAYLOAD_TOO_LARGE",
-      `A file of more than ${MAX_BYTES} bytes does not fit into a message. Send it over HTTP, where it is streamed.`,
-      { mayHaveExecuted: false },
-    )
-  }
-  loaded.set(file, bytes)
+  if (bytes !== undefined) return bytes
+  throw new CallError("PAYLOAD_TOO_LARGE", `A file of more than ${MAX_BYTES} bytes ${cure}.`, {
+    mayHaveExecuted: false,
+  })
 }
 
 /** Encodes a value that may contain files; reads them first where necessary. */

@@ -1,5 +1,6 @@
 import type { CallError } from "../core/errors.ts"
 import type { Change, Revalidation } from "../core/middleware.ts"
+import type { HTTPResponse } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions } from "../core/types.ts"
 import { Call } from "./call.ts"
@@ -57,6 +58,11 @@ export class Attempt extends Call {
 
   override get outer(): OuterCall | undefined {
     return this.#of.outer
+  }
+
+  override get answering(): HTTPResponse | undefined {
+    // Detached work may go on after the response.
+    return this.#of.isOver ? undefined : this.#of.answering
   }
 
   override countNested(): number {

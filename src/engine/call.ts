@@ -11,6 +11,7 @@ import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { afterAttempts, handlerError, markAbandoned, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
+import type { AnsweredOverHTTP, HTTPResponse } from "../core/http-response.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
@@ -40,7 +41,7 @@ export interface CallHost extends EnvDirectory {
   track(call: Call): () => void
   readonly outerCalls: OuterCalls
   reportError(error: CallError, call: Call): void
-  toEnvelope(record: OperationRecord, result: unknown): ResponseEnvelope
+  toEnvelope(call: Call, result: unknown): ResponseEnvelope
   call(
     id: string,
     input: unknown,
@@ -123,6 +124,13 @@ export class Call implements DeadlineEntry {
   get outer(): OuterCall | undefined {
     return this.parent === undefined
       ? (this.options as NestedInOuter | undefined)?.outer
+      : undefined
+  }
+
+  /** The HTTP response to this call; only the call that the request made has one. */
+  get answering(): HTTPResponse | undefined {
+    return this.parent === undefined
+      ? (this.options as AnsweredOverHTTP | undefined)?.answering
       : undefined
   }
 
@@ -452,7 +460,7 @@ export class Call implements DeadlineEntry {
 
   /** The envelope of a result. Middleware returns envelopes that are complete. */
   protected complete(result: unknown): unknown {
-    return this.attemptLog === undefined ? this.kernel.toEnvelope(this.record, result) : result
+    return this.attemptLog === undefined ? this.kernel.toEnvelope(this, result) : result
   }
 
   finishWith(thrown: unknown): void {

@@ -20,6 +20,7 @@ import { OperationRecord, type AnyHandler } from "./record.ts"
 import { POLICY_MEMBERS, policyIssues, readPolicy } from "./operation-settings.ts"
 import { checkDefinition, invalidDefinition } from "./spec.ts"
 import { RecordStore } from "./store.ts"
+import { expectFreeRoutes } from "./rest-routes.ts"
 import { Listeners } from "../internal/listeners.ts"
 
 /** The policy of an operation registered by its spec alone. */
@@ -108,6 +109,7 @@ export class Catalog {
         return record
       },
     )
+    expectFreeRoutes(this.store, records)
     for (const record of records) this.#put(record)
   }
 
@@ -121,6 +123,7 @@ export class Catalog {
       "registerSpec(spec): spec",
     )
     if (!replace) this.#expectFree(record.id)
+    expectFreeRoutes(this.store, [record])
     this.#put(record)
   }
 

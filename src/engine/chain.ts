@@ -311,7 +311,7 @@ function followHandler(
   const succeed = (value: unknown): void => {
     let envelope: ResponseEnvelope
     try {
-      envelope = call.kernel.toEnvelope(call.record, value)
+      envelope = call.kernel.toEnvelope(call, value)
     } catch (thrown) {
       fail(thrown)
       return

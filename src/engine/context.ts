@@ -7,6 +7,7 @@ import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { HTTPResponse } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -120,6 +121,11 @@ export class CallContext implements OperationContext {
   /** For calls in other registries. */
   get outer(): OuterCall {
     return this.#invocation.asOuter
+  }
+
+  /** For `httpResponse`. */
+  get httpResponse(): HTTPResponse | undefined {
+    return this.#invocation.answering
   }
 
   get requestInput(): OperationContext["requestInput"] {

@@ -75,7 +75,7 @@ function prepareInput(call: Call, input: unknown, isChecked: boolean): unknown {
   const errors = (): ReturnType<typeof toValueErrors> =>
     toValueErrors(isInvalid ? record.input.validator.explain(value) : record.input.errors(value))
   if (record.warnsOfInput) {
-    warnOfMismatch("Input", record, call.kernel, errors)
+    warnOfMismatch("Input", record, call.kernel, errors, call)
     return value
   }
   call.ended = invalid("VALIDATION_ERROR", `Input for "${record.id}"`, errors(), call)

@@ -21,7 +21,7 @@ export function invoke(
   try {
     const result = runHandler(call, input)
     if (isThenable(result)) return result instanceof Promise ? result : Promise.resolve(result)
-    return call.kernel.toEnvelope(call.record, result)
+    return call.kernel.toEnvelope(call, result)
   } catch (thrown) {
     return call.toHandlerError(thrown)
   }

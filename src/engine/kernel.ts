@@ -244,8 +244,8 @@ export class Kernel implements PipelineHost, CallHost {
     return (options?.timeout ?? record.timeout) !== Number.POSITIVE_INFINITY
   }
 
-  toEnvelope(record: OperationRecord, result: unknown): ResponseEnvelope {
-    return processResult(record, result, this)
+  toEnvelope(call: Call, result: unknown): ResponseEnvelope {
+    return processResult(call.record, result, this, call)
   }
 
   /** Tracks a call without a deadline, so that `close` can end it; returns a function that stops tracking. */

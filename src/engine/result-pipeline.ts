@@ -12,6 +12,8 @@ import { notify } from "../internal/notify.ts"
 /** A result that does not match its schema. */
 export interface OutputWarning {
   readonly operationId: string
+  /** The call that returned it; `undefined` for the result of a fallback. */
+  readonly requestId?: string | undefined
   readonly errors: readonly ValueError[]
 }
 
@@ -29,6 +31,9 @@ export interface PipelineHost {
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
 }
 
+/** The call that a result is of. */
+type Requested = { readonly requestId: string } | undefined
+
 /** Minimum time between two log lines about the results of one operation, in milliseconds. */
 const WARN_EVERY = 5000
 
@@ -42,9 +47,10 @@ export function processResult(
   record: OperationRecord,
   result: unknown,
   host: PipelineHost,
+  call?: Requested,
 ): ResponseEnvelope {
   if (!isResponseEnvelope(result)) {
-    const data = record.outputIsFree ? result : conformToSchema(record, result, host)
+    const data = record.outputIsFree ? result : conformToSchema(record, result, host, call)
     return {
       data,
       meta: { source: "local", operationId: record.id, timestamp: wallTimeOf(host.clock) },
@@ -54,23 +60,33 @@ export function processResult(
   // The output schema of an MCP tool does not describe the data of a failure.
   const isFailure = isFailedTool(meta)
   if (record.outputIsFree || (isFailure && (record.isImported || isToolError(meta)))) return result
-  const conformed = conformToSchema(record, data, host)
+  const conformed = conformToSchema(record, data, host, call)
   return conformed === data ? result : { data: conformed, meta }
 }
 
 const NO_CHANGES: readonly NormalizeChange[] = Object.freeze([])
 
-function conformToSchema(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
+function conformToSchema(
+  record: OperationRecord,
+  data: unknown,
+  host: PipelineHost,
+  call: Requested,
+): unknown {
   try {
     if (record.outputPasses(data)) return data
   } catch {
     // Data that cannot be read: the slow path reports why.
   }
-  return normalizeAndReport(record, data, host)
+  return normalizeAndReport(record, data, host, call)
 }
 
 /** The slow path: the data has to be changed or reported. */
-function normalizeAndReport(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
+function normalizeAndReport(
+  record: OperationRecord,
+  data: unknown,
+  host: PipelineHost,
+  call: Requested,
+): unknown {
   const { output, normalizer } = record
   const fits = output.check(data)
   let { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: NO_CHANGES }
@@ -81,7 +97,7 @@ function normalizeAndReport(record: OperationRecord, data: unknown, host: Pipeli
     nowFits = output.check(value)
   }
   if (changes.length === 0) {
-    if (!fits) report(record, data, host)
+    if (!fits) report(record, data, host, call)
     return data
   }
   // Normalizing must not make valid data invalid; if it does, it is undone.
@@ -91,11 +107,11 @@ function normalizeAndReport(record: OperationRecord, data: unknown, host: Pipeli
       host.onNormalize?.({ operationId: record.id, changes }),
     )
   }
-  if (!nowFits) report(record, value, host)
+  if (!nowFits) report(record, value, host, call)
   return value
 }
 
-function report(record: OperationRecord, data: unknown, host: PipelineHost): void {
+function report(record: OperationRecord, data: unknown, host: PipelineHost, call: Requested): void {
   if (record.outputMode === "off") return
   if (record.outputMode === "strict") {
     const issues = toValueErrors(record.output.errors(data))
@@ -108,10 +124,14 @@ function report(record: OperationRecord, data: unknown, host: PipelineHost): voi
   // Listing validation errors costs as much as a thousand checks: only if someone reads the list.
   let found: readonly ValueError[] | undefined
   const errors = (): readonly ValueError[] => (found ??= toValueErrors(record.output.errors(data)))
-  warnOfMismatch("Output", record, host, errors)
+  warnOfMismatch("Output", record, host, errors, call)
   if (host.onWarning !== undefined) {
     notify(host.logger, "A result listener threw", () =>
-      host.onWarning?.({ operationId: record.id, errors: errors() }),
+      host.onWarning?.({
+        operationId: record.id,
+        ...(call !== undefined && { requestId: call.requestId }),
+        errors: errors(),
+      }),
     )
   }
 }
@@ -122,6 +142,7 @@ export function warnOfMismatch(
   record: OperationRecord,
   { clock, logger }: Pick<PipelineHost, "clock" | "logger">,
   errors: () => readonly ValueError[],
+  call: Requested,
 ): void {
   const now = clock.now()
   if (now - record.warnedAt < WARN_EVERY) {
@@ -133,6 +154,7 @@ export function warnOfMismatch(
   record.warningsHeld = 0
   logger.warn(`${what} does not match its schema`, {
     operationId: record.id,
+    ...(call !== undefined && { requestId: call.requestId }),
     errors: errors(),
     ...(held > 0 && { sinceLastWarning: held }),
   })

@@ -2,15 +2,19 @@ import { frozenCopy } from "../internal/frozen.ts"
 import { lazyPartsOf, lazySpec, type LazyParts } from "../core/lazy-operation.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, ErrorCode } from "../core/errors.ts"
+import { toPlatformFiles } from "../core/platform-files.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema, type Compiled } from "../schema/compiled.ts"
+import type { JsonSchema } from "../schema/json.ts"
 import { jsonSchemaOf, looseJsonSchemaOf, standardProps } from "../schema/standard.ts"
 import type { SchemaSide } from "../schema/standard.ts"
 import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
 import { specIssues, type ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
+import { routeIssues } from "../core/rest-route.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
+import { hasPlatformFiles } from "../schema/vendor-files.ts"
 import { reasonOf, typeName } from "../internal/message-text.ts"
 import type { SchemaIssue } from "../schema/validator.ts"
 
@@ -50,6 +54,7 @@ const FIELDS = [
   "deprecated",
   "deprecation",
   "examples",
+  "route",
   "_meta",
 ] as const
 
@@ -88,6 +93,9 @@ export function checkDefinition(
   const invalid = specIssues(fields).map(toValueError)
   issues.push(...(invalid.length > 0 ? invalid : deprecationIssues(definition)))
   issues.push(...policyIssues(definition))
+  if (input !== undefined && output !== undefined && invalid.length === 0) {
+    issues.push(...routeIssues(definition, input, output.schema))
+  }
   if (issues.length > 0 || input === undefined || output === undefined) {
     throw invalidDefinition(definition, issues)
   }
@@ -95,7 +103,7 @@ export function checkDefinition(
     spec: freezeSpec(fields as unknown as OperationSpec),
     schemas: { input, output },
     lazy: undefined,
-    vendor: vendorOf(definition.inputSchema),
+    vendor: vendorOf(definition.inputSchema, input.schema),
     policy: readPolicy(definition),
   }
 }
@@ -258,16 +266,17 @@ function readErrorSchemas(
   })
 }
 
-function vendorOf(schema: unknown): VendorValidate | undefined {
+function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined {
   const props = standardProps(schema)
   if (props === undefined || props.vendor === "@alkdev/operations") return undefined
-  return (value) => props.validate(value)
+  if (!hasPlatformFiles(form)) return (value) => props.validate(value)
+  return async (value) => await props.validate(await toPlatformFiles(value))
 }
 
 /** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
   const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
-  const { deprecation } = spec
+  const { deprecation, route } = spec
   return Object.freeze({
     ...spec,
     accessControl: Object.freeze({
@@ -280,6 +289,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(errorSchemas && { errorSchemas: Object.freeze(errorSchemas.map((e) => Object.freeze(e))) }),
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
+    ...(route && { route: Object.freeze({ ...route }) }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),

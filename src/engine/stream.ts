@@ -29,7 +29,7 @@ export const HANDLER: StreamSource = {
       return new CallError("EXECUTION_ERROR", message, { operationId })
     })
   },
-  toEnvelope: (call, value) => call.kernel.toEnvelope(call.record, value),
+  toEnvelope: (call, value) => call.kernel.toEnvelope(call, value),
 }
 
 /** A stream that starts now. */

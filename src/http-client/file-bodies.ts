@@ -2,7 +2,8 @@
 
 import { encodeValue } from "../core/envelope-codec.ts"
 import { contentDisposition, fileNameOf } from "../internal/file-names.ts"
-import { isFileLike, toFile, type FileLike } from "../schema/files.ts"
+import { isFileLike, type FileLike } from "../schema/files.ts"
+import { toFile } from "../schema/to-file.ts"
 import { isPlainObject } from "../internal/guards.ts"
 import { chunksOf } from "../internal/streams.ts"
 import { FILE_PREFERENCE } from "../internal/headers.ts"

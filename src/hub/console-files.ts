@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import type { HTTPAnswer, HTTPIncoming } from "../serve/exchange.ts"
+import type { NodeRequestLike } from "../serve/node-types.ts"
 import { prefers } from "../serve/negotiate.ts"
 import type { PublicFiles } from "../serve/http/options.ts"
 import { loadConsole, type ConsoleFile } from "./console/load.ts"
@@ -33,6 +34,8 @@ export interface ConsoleFilesOptions {
   readonly basePath: string
   /** Folder of the built console; default: the one in this package. */
   readonly folder?: string | undefined
+  /** The title of the hub, which the page has before anyone has signed in: "Operations". */
+  readonly title?: string | undefined
 }
 
 /**
@@ -42,11 +45,13 @@ export interface ConsoleFilesOptions {
 export class ConsoleFiles implements PublicFiles {
   readonly #basePath: string
   readonly #folder: string | undefined
+  readonly #title: string
   #files: Promise<ReadonlyMap<string, ConsoleFile> | undefined> | undefined
 
-  constructor({ basePath, folder = builtConsole() }: ConsoleFilesOptions) {
+  constructor({ basePath, folder = builtConsole(), title = "" }: ConsoleFilesOptions) {
     this.#basePath = basePath
     this.#folder = folder
+    this.#title = htmlText(title.trim() || "Operations")
   }
 
   has(path: string, incoming: HTTPIncoming): boolean {
@@ -69,8 +74,11 @@ export class ConsoleFiles implements PublicFiles {
     if (!path.startsWith(this.#basePath) || rest === "") return undefined
     // Relative: a proxy may serve the hub under another path.
     const home = "../".repeat(rest.split("/").length - 2) || "./"
-    return page(`<h1>There is no such page</h1>
-    <p><a href="${home}">To the operations</a></p>`)
+    return page(
+      `<h1>There is no such page</h1>
+    <p><a href="${home}">To the operations</a></p>`,
+      this.#title,
+    )
   }
 
   async answer(incoming: HTTPIncoming): Promise<HTTPAnswer> {
@@ -79,16 +87,17 @@ export class ConsoleFiles implements PublicFiles {
       return text(405, "This path takes GET and HEAD.\n", { allow: "GET, HEAD" })
     }
     const rest = path.slice(this.#basePath.length)
-    // The page's assets are relative to it, so its URL needs the slash.
-    if (rest === "") {
-      const last = path.slice(path.lastIndexOf("/") + 1)
-      return text(308, "", { location: `./${last}/` })
+    // The page's assets are relative to it, so its URL needs the slash. Express calls a mount without one "/".
+    const { originalUrl = path } = incoming.like as Pick<NodeRequestLike, "originalUrl">
+    const [whole = ""] = originalUrl.split("?", 1)
+    if (rest === "" || (rest === "/" && !whole.endsWith("/"))) {
+      return text(308, "", { location: `./${whole.slice(whole.lastIndexOf("/") + 1)}/` })
     }
     if (rest === "/favicon.ico") return text(302, "", { location: "./icon.svg" })
     const view = viewOf(rest)
     if (view !== undefined) return text(302, "", { location: view })
     const files = await this.#load()
-    if (files === undefined && rest === "/") return notBuilt()
+    if (files === undefined && rest === "/") return notBuilt(this.#title)
     const file = files?.get(rest === "/" ? "index.html" : rest.slice(1))
     if (file === undefined) return text(404, "There is no such file.\n")
     return await fileAnswer(file, incoming, rest === "/")
@@ -97,7 +106,7 @@ export class ConsoleFiles implements PublicFiles {
   /** Reads the files at the first request; a missing console is looked for again each time. */
   async #load(): Promise<ReadonlyMap<string, ConsoleFile> | undefined> {
     if (this.#folder === undefined) return undefined
-    this.#files ??= loadConsole(this.#folder).catch(() => undefined)
+    this.#files ??= loadConsole(this.#folder, this.#title).catch(() => undefined)
     const files = await this.#files
     if (files === undefined) this.#files = undefined
     return files
@@ -182,23 +191,30 @@ function text(
   }
 }
 
-function notBuilt(): HTTPAnswer {
-  return page(`<h1>The console is not built</h1>
+function notBuilt(title: string): HTTPAnswer {
+  return page(
+    `<h1>The console is not built</h1>
     <p>Build it in the folder of the package, then load this page again:</p>
     <pre>npm run build</pre>
     <p>
       The hub itself works: <a href="./operations">its operations</a>,
       <a href="./openapi.json">its OpenAPI document</a>.
-    </p>`)
+    </p>`,
+    title,
+  )
 }
 
-function page(body: string): HTTPAnswer {
+function htmlText(title: string): string {
+  return title.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
+}
+
+function page(body: string, title: string): HTTPAnswer {
   const html = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Operations</title>
+    <title>${title}</title>
   </head>
   <body>
     ${body}

@@ -1,67 +1,53 @@
 import type { AnyRegistry } from "../engine/registry.ts"
 import type { ServedRegistry } from "../engine/served-registry.ts"
 import { systemClock } from "../internal/clock.ts"
-import { validateOptions, type OptionsSchema } from "../internal/options.ts"
+import { validateOptions } from "../internal/options.ts"
 import { SERVE_HTTP_OPTIONS, serveHTTP as listen } from "../node/serve-http.ts"
-import type { ServedHTTP, ServeHTTPOptions as ListenOptions } from "../node/serve-http.ts"
+import type { ServedHTTP, ServeHTTPOptions } from "../node/serve-http.ts"
 import { exposure, type ExposeOptions } from "../serve/expose.ts"
+import { CONSOLE, checkConsole, type CreateConsole } from "../serve/http/console.ts"
 import { normalizePath } from "../serve/http/mount-path.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
 import { Activity, type Observed } from "./activity.ts"
 import { ConsoleFiles } from "./console-files.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 
-/** Options of `serveHTTP`; those of `toHTTP` only if you pass a registry. */
-export interface ServeHTTPOptions extends ListenOptions {
-  /**
-   * Serves the console to browsers that open the base URL, or the console in another folder. Other clients get the
-   * list of endpoints there, as without it. Default: false.
-   */
-  readonly console?: boolean | string | undefined
-}
-
-export const SERVE_HTTP_CONSOLE_OPTIONS: OptionsSchema<ServeHTTPOptions> = {
-  ...SERVE_HTTP_OPTIONS,
-  console: { either: ["boolean", "text"] },
-}
-
 /** Serves a registry, or an API created with `toHTTP`, on a port. */
 export async function serveHTTP(
   source: AnyRegistry | HTTPServer,
   options: ServeHTTPOptions = {},
 ): Promise<ServedHTTP> {
-  validateOptions("serveHTTP", options, SERVE_HTTP_CONSOLE_OPTIONS)
+  validateOptions("serveHTTP", options, SERVE_HTTP_OPTIONS)
   const { console: page = false, ...rest } = options
-  if (page === false) return await listen(source, rest)
-  if ("inner" in source) {
-    throw new TypeError("serveHTTP(api, options): console needs the registry instead of an API.")
-  }
-  if (rest.gateway === false) {
-    throw new TypeError(
-      "serveHTTP(): the console calls operations through the gateway. Omit gateway: false.",
-    )
-  }
-  const observed = observedRegistry(source, rest.expose)
-  const activity = new Activity(observed, rest.clock ?? systemClock)
+  if (page === false || "inner" in source) return await listen(source, options)
+  checkConsole("serveHTTP", rest.gateway)
+  const { routes, files, close } = createConsole(source, {
+    basePath: normalizePath("basePath", rest.basePath ?? ""),
+    folder: typeof page === "string" ? page : undefined,
+    title: rest.title,
+    expose: rest.expose,
+    clock: rest.clock ?? systemClock,
+    websocket: rest.websocket !== false,
+  })
   try {
-    return await listen(source, {
-      ...rest,
-      routes: createHubRoutes(NO_SOURCES, activity, NO_SOURCES, {
-        mcp: false,
-        websocket: rest.websocket !== false,
-      }),
-      files: new ConsoleFiles({
-        basePath: normalizePath("basePath", rest.basePath ?? ""),
-        folder: typeof page === "string" ? page : undefined,
-      }),
-      // The streams of open consoles do not end by themselves.
-      onClose: () => activity.close(),
-    })
+    return await listen(source, { ...rest, routes, files, onClose: close })
   } catch (error) {
-    activity.close()
+    close()
     throw error
   }
 }
+
+const createConsole: CreateConsole = (registry, terms) => {
+  const { expose, clock, websocket } = terms
+  const activity = new Activity(observedRegistry(registry, expose), clock)
+  return {
+    routes: createHubRoutes(NO_SOURCES, activity, NO_SOURCES, { mcp: false, websocket }),
+    files: new ConsoleFiles(terms),
+    close: () => activity.close(),
+  }
+}
+
+Object.defineProperty(serveHTTP, CONSOLE, { value: createConsole })
 
 /** A registry that is served alone has no sources. */
 const NO_SOURCES: Parameters<typeof createHubRoutes>[0] & Parameters<typeof createHubRoutes>[2] = {

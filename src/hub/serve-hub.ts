@@ -214,6 +214,7 @@ async function makeServers(
       files: new ConsoleFiles({
         basePath,
         folder: typeof config.console === "string" ? config.console : undefined,
+        title,
       }),
     }),
     ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp } }),

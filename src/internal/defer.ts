@@ -24,6 +24,11 @@ export function defer(callback: Callback): void {
   post()
 }
 
+/** Resolves after the current task. */
+export function turn(): Promise<void> {
+  return new Promise<void>(defer)
+}
+
 /** Sets whether a timer or port keeps the process alive, on platforms that support it. */
 export function setRef(handle: unknown, hold: boolean): void {
   if (typeof handle !== "object" || handle === null) return

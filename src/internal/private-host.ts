@@ -1,3 +1,5 @@
+import { groupsOf } from "./ipv6.ts"
+
 // Names of one machine or one network, regardless of what they resolve to.
 const PRIVATE_NAME =
   /(?:^|\.)(?:localhost|local|localdomain|internal|home\.arpa)$|^ip6-(?:localhost|loopback)$/
@@ -54,15 +56,6 @@ function addressOf(host: string): number | undefined {
 
 function isPrivateV4(address: number): boolean {
   return PRIVATE_V4.some(([first, size]) => address >= first && address < first + size)
-}
-
-/** The eight groups of an address that the URL parser has spelled. */
-export function groupsOf(address: string): number[] {
-  const [head = "", tail] = address.split("::")
-  const before = head === "" ? [] : head.split(":")
-  const after = tail === undefined || tail === "" ? [] : tail.split(":")
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0")
-  return [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16))
 }
 
 function isPrivateV6(groups: readonly number[]): boolean {

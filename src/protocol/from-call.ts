@@ -169,11 +169,11 @@ async function listIds(
   return [...new Set(ids)]
 }
 
-/** Picks the fields of a spec; a peer must not decide how its operations run here. */
+/** Picks the fields of a spec; a peer must not decide how its operations run here, or which paths lead to them. */
 function pickSpecFields(spec: OperationSpec): OperationSpec {
   const fields = Object.keys(OperationSpecSchema["properties"] as object)
   return Object.fromEntries(
-    Object.entries(spec).filter(([key]) => fields.includes(key)),
+    Object.entries(spec).filter(([key]) => key !== "route" && fields.includes(key)),
   ) as unknown as OperationSpec
 }
 

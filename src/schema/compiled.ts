@@ -53,7 +53,20 @@ export function compileSchema(
   const compiledSchemas = options.formats === true ? withFormats : cache
   const hit = isKey(schema) ? compiledSchemas.get(schema) : undefined
   if (hit !== undefined) return hit
-  const admitted = admitSchema(jsonSchemaOf(schema, "input")).schema
+  const compiled = compileJson(jsonSchemaOf(schema, "input"), options)
+  if (isKey(schema)) compiledSchemas.set(schema, compiled)
+  return compiled
+}
+
+/** The same for JSON Schema and TypeBox alone: pages that need no other do not load the rest. */
+export function compileJson(
+  schema: unknown,
+  options: { readonly formats?: boolean | undefined } = {},
+): Compiled {
+  const compiledSchemas = options.formats === true ? withFormats : cache
+  const hit = isKey(schema) ? compiledSchemas.get(schema) : undefined
+  if (hit !== undefined) return hit
+  const admitted = admitSchema(schema).schema
   let compiled = compiledSchemas.get(admitted)
   if (compiled === undefined) {
     compiled = new Compiled(admitted, options.formats === true)

@@ -1,6 +1,7 @@
 import { listed } from "../internal/message-text.ts"
 import type { Report } from "./diagnostics.ts"
 import { isRecord } from "../internal/guards.ts"
+import { FILE_MARK, isFileLike } from "./files.ts"
 import { childPointer, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 
@@ -198,15 +199,25 @@ class Detacher {
   }
 }
 
+const IS_FILE = Object.freeze([
+  {
+    check: isFileLike,
+    error: (): string => "must be a file: a File or a Blob, or base64 text in JSON",
+  },
+])
+
 /**
  * TypeBox keeps the functions of `Type.Refine` in a hidden property. They belong to the meaning of the
  * schema, so the copy carries them in the same way; JSON and equality do not see them.
  */
-function keepRefinements(source: object, target: object): void {
-  const descriptor = safeDescriptor(source, "~refine")
-  if (descriptor === undefined || descriptor.enumerable === true) return
-  if (!Array.isArray(descriptor.value)) return
-  Object.defineProperty(target, "~refine", { value: Object.freeze([...descriptor.value]) })
+function keepRefinements(source: object, target: Record<string, unknown>): void {
+  const { enumerable, value: own } = safeDescriptor(source, "~refine") ?? {}
+  if (enumerable !== true && Array.isArray(own)) {
+    Object.defineProperty(target, "~refine", { value: Object.freeze([...own]) })
+  } else if (target[FILE_MARK] === "file") {
+    // Schemas of other libraries, and those from a wire, can only say that a value is a file.
+    Object.defineProperty(target, "~refine", { value: IS_FILE })
+  }
 }
 
 function safeDescriptor(source: object, key: string): PropertyDescriptor | undefined {

@@ -86,6 +86,8 @@ function fieldOf(view: SchemaView): FileField | undefined {
 export function fileKindOf(view: SchemaView): FileKind | undefined {
   const mark = view.first(FILE_MARK)
   if (mark === "bytes" || mark === "stream") return mark
+  // It is read into memory later, by the registry that runs the handler.
+  if (mark === "file") return "stream"
   const isText = view.types.has("string")
   if (isText && view.first("contentEncoding") === "base64") return "text"
   return view.isBinary && !isText ? "raw" : undefined
@@ -97,9 +99,11 @@ export function mediaTypeOf(view: SchemaView): string | undefined {
   return typeof type === "string" ? type : undefined
 }
 
+const MARKS: ReadonlySet<unknown> = new Set(["bytes", "stream", "file"])
+
 /** Whether a schema is that of a file. */
 export function isFileNode({ [FILE_MARK]: mark, format, type }: JsonSchema): boolean {
-  return mark === "bytes" || mark === "stream" || (format === "binary" && type === undefined)
+  return MARKS.has(mark) || (format === "binary" && type === undefined)
 }
 
 /** A schema for readers of JSON, in which files are base64 text; the same one when it has no files. */

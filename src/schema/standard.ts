@@ -2,6 +2,7 @@ import type { SchemaType } from "./infer.ts"
 import { quote, reasonOf } from "../internal/message-text.ts"
 import { isRecord } from "../internal/guards.ts"
 import { VALIBOT_CONVERTER, describeValibot, valibotOptions } from "./valibot.ts"
+import { ARKTYPE_OPTIONS, convertZod, markZodFile } from "./vendor-files.ts"
 
 /** The side of a schema with transforms: its input or its output. */
 export type SchemaSide = "input" | "output"
@@ -63,11 +64,8 @@ export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   const vendor = typeof props.vendor === "string" ? props.vendor : "unknown"
   let converted: { readonly json: unknown } | undefined
   try {
-    const convert = props.jsonSchema?.[side]
-    if (typeof convert === "function") {
-      const libraryOptions = vendor === "valibot" ? { libraryOptions: valibotOptions(side) } : {}
-      const options = { target: "draft-2020-12", ...libraryOptions }
-      converted = { json: convert.call(props.jsonSchema, options) }
+    if (typeof props.jsonSchema?.[side] === "function") {
+      converted = { json: convertSide(props, vendor, side) }
     }
   } catch (cause) {
     throw new TypeError(unwritable(vendor, side, cause), { cause })
@@ -83,11 +81,20 @@ export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
 export function looseJsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   try {
     const props = standardProps(schema)
-    const options = { target: "draft-2020-12", libraryOptions: { unrepresentable: "any" } }
+    const libraryOptions = { unrepresentable: "any", override: markZodFile }
+    const options = { target: "draft-2020-12", libraryOptions }
     return plainSchema(props?.jsonSchema?.[side](options), "", side)
   } catch {
     return undefined
   }
+}
+
+function convertSide({ jsonSchema }: StandardProps, vendor: string, side: SchemaSide): unknown {
+  const convert = (libraryOptions?: object): unknown =>
+    jsonSchema?.[side]({ target: "draft-2020-12", ...(libraryOptions && { libraryOptions }) })
+  if (vendor === "zod") return convertZod(convert)
+  if (vendor === "valibot") return convert(valibotOptions(side))
+  return convert(vendor === "arktype" ? ARKTYPE_OPTIONS : undefined)
 }
 
 // `z.toJSONSchema()` hides the schema's own `~standard` in its result. A user who called it means the JSON

@@ -1,4 +1,5 @@
 import { isString } from "../internal/guards.ts"
+import { FILE, isFileClass } from "./vendor-files.ts"
 
 /** The optional package that describes Valibot schemas, which cannot do it themselves. */
 export const VALIBOT_CONVERTER = "@valibot/to-json-schema"
@@ -33,7 +34,11 @@ function loadWrap(): Wrap | undefined {
 
 /** An action of a Valibot pipe, and the schema of the steps before it. */
 interface Step {
-  readonly valibotAction: { readonly kind: string; readonly type: string }
+  readonly valibotAction: {
+    readonly kind: string
+    readonly type: string
+    readonly requirement?: unknown
+  }
   readonly jsonSchema: Json
   /** Why the action has no JSON Schema form. */
   readonly errors?: readonly string[] | null | undefined
@@ -41,7 +46,7 @@ interface Step {
 
 /** A Valibot schema, and what was made of it. */
 interface Whole {
-  readonly valibotSchema: { readonly type: string }
+  readonly valibotSchema: { readonly type: string; readonly class?: unknown }
   readonly jsonSchema: Json
 }
 
@@ -73,17 +78,22 @@ const RESULTS: Readonly<Record<string, string | undefined>> = {
 export function valibotOptions(side: "input" | "output"): object {
   return {
     overrideAction: (step: Step) => converted(step, side),
-    // Its keys are described, whatever their schema is.
-    overrideSchema: ({ valibotSchema, jsonSchema }: Whole) =>
-      valibotSchema.type === "record" ? jsonSchema : null,
+    overrideSchema: ({ valibotSchema: { type, class: of }, jsonSchema }: Whole) => {
+      if (type === "file" || type === "blob" || isFileClass(of)) return { ...jsonSchema, ...FILE }
+      // Its keys are described, whatever their schema is.
+      return type === "record" ? jsonSchema : null
+    },
   }
 }
 
 function converted({ valibotAction: action, jsonSchema, errors }: Step, side: string): Json | null {
-  const { kind, type } = action
+  const { kind, type, requirement } = action
   const before = jsonSchema[BEFORE]
   // Steps after a transformation say nothing about the input.
   if (before !== undefined) return before
+  if (type === "mime_type" && Array.isArray(requirement) && requirement.length === 1) {
+    return { ...jsonSchema, contentMediaType: requirement[0] as unknown }
+  }
   if (kind !== "transformation" || KEEPING.has(type)) {
     // A pattern without its flags would be another one.
     return errors ? { ...jsonSchema, ...(type === "regex" && { pattern: undefined }) } : null

@@ -1,4 +1,4 @@
-import { groupsOf } from "../internal/private-host.ts"
+import { groupsOf } from "../internal/ipv6.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
 /**

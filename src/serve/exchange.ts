@@ -1,6 +1,7 @@
 // The interface between servers, which know sockets, and an API, which knows a registry.
 
 import type { CallError } from "../core/errors.ts"
+import type { OwnResponse } from "../core/http-response.ts"
 import type { Identity } from "../core/types.ts"
 import type { Authenticated } from "./authenticate.ts"
 import type { RequestSlot } from "./read-body.ts"
@@ -27,6 +28,12 @@ export interface HTTPIncoming {
   readonly requestId: string
   /** The caller, when the embedding application knows it; then authentication is skipped. */
   readonly identity: Authenticated | null | undefined
+  /** The request as the framework has it, for the option `context`; default: `like`. */
+  readonly raw?: object | undefined
+  /** What the handler of the call sets on the response; created on first use. */
+  response?: OwnResponse | undefined
+  /** @internal The error for how the server was called, which is the answer to the request. */
+  readonly mistake?: CallError | undefined
   /** Slot of an admitted request: `readBody` frees it until the body has arrived. */
   slot?: RequestSlot | undefined
   /** Reads the whole body as text; `undefined` when it is too long. */

@@ -16,11 +16,12 @@ export class WebIncoming implements HTTPIncoming {
   /** The request id, if the client sent one or it was created. */
   knownId: string | undefined = undefined
   slot: RequestSlot | undefined = undefined
-  readonly #request: Request
+  response: HTTPIncoming["response"] = undefined
+  readonly raw: Request
 
   constructor(request: Request, identity: Authenticated | null | undefined, paths?: MountPaths) {
     const { pathname, search, host } = new URL(request.url)
-    this.#request = request
+    this.raw = request
     this.method = request.method.toUpperCase()
     this.path = paths === undefined ? pathname : paths.ofWeb(pathname)
     this.query = search.slice(1)
@@ -42,7 +43,7 @@ export class WebIncoming implements HTTPIncoming {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined
+    return this.raw.headers.get(name) ?? undefined
   }
 
   onGone(listener: () => void): () => void {
@@ -50,11 +51,11 @@ export class WebIncoming implements HTTPIncoming {
   }
 
   readBody(maxBytes: number): Promise<string | undefined> {
-    return readWebBody(this.#request, maxBytes, this.slot)
+    return readWebBody(this.raw, maxBytes, this.slot)
   }
 
   openBody(): ReadableStream<Uint8Array> {
-    return openWebBody(this.#request)
+    return openWebBody(this.raw)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CallOptions, Identity } from "../core/types.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPCaller } from "./exchange.ts"
 import type { Authenticate } from "./authenticate.ts"
@@ -10,7 +11,16 @@ export interface MountHost {
   readonly authenticate: Authenticate | undefined
   readonly clock: Clock
   readonly limits: BodyLimits
+  /** Set if the host server has the option `context`. */
+  readonly valuesFor?: ValuesFor | undefined
 }
+
+/** What the option `context` of the host server provides for a call: a part of its metadata. */
+export type ValuesFor = (
+  operationId: string,
+  incoming: Pick<HTTPIncoming, "method" | "like" | "raw" | "requestId">,
+  identity: Identity | undefined,
+) => CallOptions["metadata"] | Promise<CallOptions["metadata"]>
 
 /** Limits of the host server for bodies, as far as it sets them. */
 export interface BodyLimits {

@@ -53,6 +53,11 @@ export function preferredReturn(prefer: string | undefined): "data" | "file" | u
   return undefined
 }
 
+/** Whether a client asks for the type of an operation, `Prefer: operation-type`, to send queries by GET later. */
+export function asksForType(prefer: string | undefined): boolean {
+  return prefer !== undefined && /\boperation-type\b/.test(prefer)
+}
+
 /** The highest weight of these media ranges; `undefined` when none of them is listed. */
 function qualityOf(accept: string | undefined, types: readonly string[]): number | undefined {
   let best: number | undefined
@@ -104,7 +109,8 @@ export function isJsonBody(incoming: HTTPIncoming): boolean {
   return type === undefined || type === "application/json" || JSON_TYPE.test(type.trim())
 }
 
-function hasBody(incoming: HTTPIncoming): boolean {
+/** Whether a request has a body, by its headers. */
+export function hasBody(incoming: HTTPIncoming): boolean {
   if (incoming.header("transfer-encoding") !== undefined) return true
   const length = incoming.header("content-length")
   return length !== undefined && length.trim() !== "0"

@@ -27,6 +27,8 @@ export interface NodeResponseLike {
   readonly destroyed: boolean
   /** `headers` is a flat list of names and values, which the types of HTTP/2 responses lack. */
   writeHead(status: number, headers: never): unknown
+  getHeader?(name: string): unknown
+  setHeader?(name: string, value: string[]): unknown
   flushHeaders?(): void
   write(chunk: string | Uint8Array): boolean
   end(chunk?: string | Uint8Array): unknown

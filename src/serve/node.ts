@@ -1,22 +1,35 @@
-import type { Identity } from "../core/types.ts"
+import { refusal, type CallError } from "../core/errors.ts"
+import { isPlainObject } from "../internal/guards.ts"
+import type { Authenticated } from "./authenticate.ts"
 import { isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink } from "./exchange.ts"
 import type { MountPaths } from "./http/mount-path.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
 import { openNodeBody, readNodeBody, byteLength, type RequestSlot } from "./read-body.ts"
 
+/** What a framework knows about a request of Node. */
+export interface NodeGiven {
+  /** The body, as the framework has parsed it. */
+  readonly body?: unknown
+  /** The caller, if you have authenticated it; `null` for an anonymous one. */
+  readonly identity?: Authenticated | null | undefined
+}
+
+/** A function in place of `NodeGiven`, such as Express's `next`, which is ignored. */
+export type IgnoredFunction = (...args: never[]) => unknown
+
 /**
- * Answers a Node request with Node's own objects. `paths` resolves its path, and `body` is what a
- * framework has parsed. Resolves when all was written, if that is not at once; never throws or rejects.
+ * Answers a Node request with Node's own objects. `paths` resolves its path. Resolves when all was written, if that is
+ * not at once; never throws or rejects.
  */
 export function answerNode(
   request: NodeRequestLike,
   response: NodeResponseLike,
   handle: HTTPHandler,
   paths?: MountPaths,
-  body?: unknown,
+  given?: NodeGiven | IgnoredFunction,
 ): Promise<void> | undefined {
-  const incoming = new NodeIncoming(request, response, paths, body)
+  const incoming = new NodeIncoming(request, response, paths, given)
   // Only foreign mounts answer with headers that Node rejects.
   const fail = (error: unknown): void => void response.destroy(error as Error)
   try {
@@ -35,8 +48,10 @@ class NodeIncoming implements HTTPIncoming {
   readonly mountPath: string
   readonly query: string
   readonly like: NodeRequestLike
-  readonly identity: Identity | null | undefined = undefined
+  readonly identity: Authenticated | null | undefined
+  readonly mistake: CallError | undefined
   slot: RequestSlot | undefined = undefined
+  response: HTTPIncoming["response"] = undefined
   readonly #response: NodeResponseLike
   readonly #body: unknown
   #leaving: Leaving | undefined
@@ -46,7 +61,7 @@ class NodeIncoming implements HTTPIncoming {
     request: NodeRequestLike,
     response: NodeResponseLike,
     paths: MountPaths | undefined,
-    body: unknown,
+    given: NodeGiven | IgnoredFunction | undefined,
   ) {
     const { method = "GET", url = "/", originalUrl } = request
     const queryAt = url.indexOf("?")
@@ -63,6 +78,10 @@ class NodeIncoming implements HTTPIncoming {
     this.query = queryAt === -1 ? "" : url.slice(queryAt + 1)
     this.like = request
     this.#response = response
+    const isGiven = given !== undefined && typeof given !== "function"
+    this.mistake = isGiven ? mistakeOf(given, request) : undefined
+    const { identity, body } = isGiven && this.mistake === undefined ? given : NOTHING
+    this.identity = identity
     this.#body = body
   }
 
@@ -109,6 +128,26 @@ class NodeIncoming implements HTTPIncoming {
   }
 }
 
+const NOTHING: NodeGiven = {}
+
+/**
+ * The error for a third argument that is a parsed body. It must never be read as the options: its sender could then
+ * choose an identity.
+ */
+function mistakeOf(given: NodeGiven, request: NodeRequestLike): CallError | undefined {
+  const isGiven =
+    isPlainObject(given) &&
+    given !== request.body &&
+    Object.keys(given).every((key) => key === "body" || key === "identity")
+  if (isGiven) return undefined
+  return refusal(
+    "EXECUTION_ERROR",
+    "The call was not run: the third argument of node(request, response, { body, identity }) is something else. " +
+      "Pass a parsed body as { body }; in Fastify node(request.raw, reply.raw, { body: request.body }).",
+    { mayHaveExecuted: false, retryable: false },
+  )
+}
+
 /** Placeholder for an answer that other code has sent. */
 export const ALREADY_SENT: HTTPAnswer = { status: 0, headers: {} }
 
@@ -127,6 +166,8 @@ function send(
   if (response.destroyed) return undefined
   const { knownId } = incoming
   const lines = linesOf(headers)
+  const cookies = headers["set-cookie"]
+  if (cookies !== undefined) addCookies(cookies.split("\n"), lines, response)
   if (knownId !== undefined) lines.push("request-id", knownId)
   if (isStream(body)) {
     response.writeHead(status, lines as never)
@@ -144,14 +185,22 @@ function send(
   return undefined
 }
 
-/** Headers as the flat list that Node expects. */
+/** Adds cookies to those of middleware in front, of which `writeHead` would keep only the last. */
+function addCookies(cookies: readonly string[], lines: string[], response: NodeResponseLike): void {
+  if (response.setHeader === undefined) {
+    for (const cookie of cookies) lines.push("set-cookie", cookie)
+    return
+  }
+  const before = response.getHeader?.("set-cookie") ?? []
+  response.setHeader("set-cookie", [...[before].flat().map(String), ...cookies])
+}
+
+/** Headers as the flat list that Node expects, without cookies. */
 function linesOf(headers: Readonly<Record<string, string>>): string[] {
   if (headers === lastHeaders) return lastLines.slice()
   const lines: string[] = []
   for (const name in headers) {
-    const value = headers[name] as string
-    if (name !== "set-cookie") lines.push(name, value)
-    else for (const cookie of value.split("\n")) lines.push(name, cookie)
+    if (name !== "set-cookie") lines.push(name, headers[name] as string)
   }
   lastHeaders = headers
   lastLines = lines.slice()

@@ -236,8 +236,8 @@ const STRICT = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true })
 
 /** Advice for a body that other code has read, in a Node framework. */
 const NODE_MOUNT =
-  "Mount the handler before body parsers, or pass it what they parsed as the third argument: " +
-  "node(request, response, body); in Fastify node(request.raw, reply.raw, request.body)."
+  "Mount the handler before body parsers, or pass it what they parsed: " +
+  "node(request, response, { body }); in Fastify node(request.raw, reply.raw, { body: request.body })."
 
 /** The same for web requests. */
 const WEB_MOUNT =

@@ -81,6 +81,10 @@ const OWN_SITES: readonly string[] = ["same-origin", "none"]
  * `Origin`. Frames, links, images and scripts have no `Origin`; `Sec-Fetch-Site` says that another
  * page caused them. A page can also point its own domain name at a loopback address; `Host` reveals that.
  * `isLink` admits a request that another page may cause.
+ *
+ * The proxy of a development server, such as Vite's, replaces `Host` and keeps the rest. Its requests are admitted
+ * between names of this machine if the browser states that the page called its own origin: `Sec-Fetch-Site` cannot be
+ * set by a page, so only a program of this machine can have passed such a request on.
  */
 export function checkUpgrade(
   request: UpgradeRequestLike,
@@ -92,14 +96,14 @@ export function checkUpgrade(
   if (!isAllowedHost(request, host, rules.allowedHosts)) {
     return { status: 403, reason: `host "${host ?? ""}" is not in allowedHosts` }
   }
+  const site = header(request, "sec-fetch-site")
   // Version 8 of the protocol used another header name.
   for (const name of ["origin", "sec-websocket-origin"]) {
     const origin = header(request, name)
-    if (origin !== undefined && !isAllowedOrigin(origin, host, rules.allowedOrigins)) {
-      return { status: 403, reason: `origin "${origin}" is not in allowedOrigins` }
-    }
+    if (origin === undefined || isAllowedOrigin(origin, host, rules.allowedOrigins)) continue
+    if (site === "same-origin" && isLocalName(host) && isLocalOrigin(origin)) continue
+    return { status: 403, reason: `origin "${origin}" is not in allowedOrigins${cureFor(origin)}` }
   }
-  const site = header(request, "sec-fetch-site")
   if (site === undefined || isLink || OWN_SITES.includes(site)) return undefined
   if (isNamed(header(request, "origin"), rules.allowedOrigins)) return undefined
   return { status: 403, reason: "a page of another origin caused this request" }
@@ -113,8 +117,8 @@ function isAllowedHost(
   const isLocal = isLoopback(request.socket?.localAddress ?? "")
   if (!isLocal && allowed === undefined) return true
   if (host === undefined) return false
-  const name = host.replace(/:\d+$/, "")
-  if (isLocal && LOOPBACK_NAMES.includes(name)) return true
+  if (isLocal && isLocalName(host)) return true
+  const name = withoutPort(host)
   return (allowed ?? []).some((entry) => [host, name].includes(entry.toLowerCase()))
 }
 
@@ -131,6 +135,25 @@ function isAllowedOrigin(
   } catch {
     return false
   }
+}
+
+/** What to write where the server of a page under development passes its requests on. */
+function cureFor(origin: string): string {
+  if (!isLocalOrigin(origin)) return ""
+  const list = `allowedOrigins: ["${new URL(origin).origin}"]`
+  return `. If this is your development server, set ${list}, or let its proxy keep the Host header (changeOrigin: false)`
+}
+
+function isLocalOrigin(origin: string): boolean {
+  return URL.canParse(origin) && LOOPBACK_NAMES.includes(new URL(origin).hostname)
+}
+
+function isLocalName(host: string | undefined): boolean {
+  return host !== undefined && LOOPBACK_NAMES.includes(withoutPort(host))
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, "")
 }
 
 function isNamed(origin: string | undefined, allowed: readonly string[] = []): boolean {

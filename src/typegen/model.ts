@@ -96,6 +96,7 @@ export const BOOLEAN: WordNode = { kind: "word", text: "boolean" }
 export const FILE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map<unknown, TypeNode>([
   ["bytes", { kind: "word", text: "Uint8Array" }],
   ["stream", { kind: "word", text: "FileLike" }],
+  ["file", { kind: "word", text: "FileLike" }],
 ])
 
 /** Types of values without parts, by their names in JSON Schema. */

@@ -106,6 +106,24 @@ describe("output", () => {
     expect(table([])).toBe("")
     expect(table([["only"], []])).toBe("only\n")
   })
+
+  test("cuts the last column to a width, and puts it below the first where there is no room", () => {
+    const rows = [
+      ["a.long.name.of.an.operation", "mutation", "What it does, in more words than fit"],
+      ["b", "query", ""],
+    ]
+    expect(table(rows, 70).split("\n")).toEqual([
+      "a.long.name.of.an.operation  mutation  What it does, in more words th…",
+      "b                            query",
+    ])
+    expect(table(rows, 40).split("\n")).toEqual([
+      "a.long.name.of.an.operation",
+      "  mutation  What it does, in more words…",
+      "b",
+      "  query",
+    ])
+    expect(table([], 40)).toBe("")
+  })
 })
 
 describe("styled", () => {

@@ -1,11 +1,12 @@
 import fc from "fast-check"
 import { Type } from "typebox"
 import { describe, expect, test, vi } from "vitest"
-import { httpEnvelope, mcpEnvelope } from "../../src/index.ts"
+import { httpEnvelope, localEnvelope, mcpEnvelope } from "../../src/index.ts"
 import { silentLogger } from "../../src/testing.ts"
 import { compileSchema } from "../../src/schemas.ts"
 import type {
   AnyOperation,
+  Middleware,
   NormalizeReport,
   OutputWarning,
   RegistryOptions,
@@ -27,6 +28,12 @@ async function resultOf(
     options,
   )
   return (await registry.execute("a.b")).data
+}
+
+const passOn: Middleware = { call: (_call, next) => next(), stream: (_call, next) => next() }
+
+async function* yieldOne(): AsyncGenerator<object> {
+  yield await Promise.resolve({})
 }
 
 describe("normalising a result", () => {
@@ -93,6 +100,7 @@ describe("normalising a result", () => {
     expect(warnings).toHaveLength(9)
     expect(warnings[0]).toEqual({
       operationId: "a.b",
+      requestId: expect.any(String) as string,
       errors: [{ path: "/id", message: "must be number, got null" }],
     })
     expect(warnings.at(-1)?.errors).toHaveLength(2)
@@ -162,17 +170,51 @@ describe("validating a result", () => {
       [operation("a.b", { outputSchema: Task, handler: () => ({}) })],
       { logger: { ...silentLogger, warn }, clock },
     )
-    for (let n = 0; n < 5; n++) expect((await registry.execute("a.b")).data).toEqual({ tags: [] })
+    for (let n = 0; n < 5; n++) {
+      const { data } = await registry.execute("a.b", {}, { requestId: `r${n}` })
+      expect(data).toEqual({ tags: [] })
+    }
     expect(warn.mock.calls).toEqual([
       [
         "Output does not match its schema",
-        { operationId: "a.b", errors: [{ path: "/id", message: "is required" }] },
+        {
+          operationId: "a.b",
+          requestId: "r0",
+          errors: [{ path: "/id", message: "is required" }],
+        },
       ],
     ])
     now = 5000
     await registry.execute("a.b")
     expect(warn.mock.calls[1]?.[1]).toMatchObject({ sinceLastWarning: 4 })
   })
+
+  test.each([
+    ["at once", { handler: () => ({}) }],
+    ["later", { handler: async () => ({}) }],
+    ["as an envelope", { handler: () => localEnvelope({}, "a.b") }],
+    ["behind middleware", { handler: () => ({}), use: [passOn] }],
+    ["with a policy", { handler: async () => ({}), resilience: { retry: { attempts: 2 } } }],
+    ["in a stream", { type: "subscription", handler: yieldOne }],
+    ["in a stream behind middleware", { type: "subscription", handler: yieldOne, use: [passOn] }],
+  ] as [string, Parameters<typeof operation>[1]][])(
+    "a warning names the request of a result that comes %s",
+    async (_, parts) => {
+      const warn = vi.fn()
+      const onWarning = vi.fn()
+      const logger = { ...silentLogger, warn }
+      const registry = quietRegistry([operation("a.b", { ...parts, outputSchema: Task })], {
+        logger,
+        onWarning,
+      })
+      const options = { requestId: "r-7" }
+      if (parts.type !== "subscription") await registry.execute("a.b", {}, options)
+      else for await (const _item of registry.subscribe("a.b", {}, options)) void _item
+      const [[, fields] = []] = warn.mock.calls as [string, object][]
+      expect(fields).toMatchObject({ operationId: "a.b", requestId: "r-7" })
+      expect(onWarning.mock.calls).toMatchObject([[{ operationId: "a.b", requestId: "r-7" }]])
+    },
+  )
 
   test("strict fails the call, off reports nothing", async () => {
     const registry = quietRegistry(

@@ -113,6 +113,25 @@ describe("the console", () => {
     },
   )
 
+  test("has the title of the hub before anyone has signed in, as text", async () => {
+    const index = "<!doctype html><title>Operations</title><p>Page</p>"
+    const console = consoleFolder({ "index.html": index })
+    const titles = [
+      ["Ada & <b>Bob's</b> $& hub", "Ada &amp; &lt;b>Bob's&lt;/b> $&amp; hub"],
+      [" ", "Operations"],
+      [undefined, "Operations"],
+    ] as const
+    const etags = new Set<string | undefined>()
+    for (const [title, shown] of titles) {
+      const served = await serving({ console, title })
+      const { body, headers } = await ask(served, "/")
+      expect(body.toString()).toBe(index.replace("Operations", () => shown))
+      etags.add(headers.etag)
+      expect((await ask(served, "/none")).body.toString()).toContain(`<title>${shown}</title>`)
+    }
+    expect(etags.size).toBe(2)
+  })
+
   test("is kept by browsers: files with a hash for ever, others until they change", async () => {
     const served = await serving()
     const script = await ask(served, "/assets/index-1a2b_3-d.js")

@@ -49,6 +49,27 @@ function recorder(): { logger: Logger; text(): string } {
 }
 
 describe("sources of a hub", () => {
+  test("a folder decides how results are treated that do not match, unless an operation does", async () => {
+    const word = (id: string, more = ""): string =>
+      operationText(id, "() => 7", `outputSchema: { type: "integer", minimum: 10 }, ${more}`)
+    const dir = folder({
+      "a.ts": word("near.word"),
+      "b.ts": word("near.other", `output: "off",`),
+    })
+    const outcomes = async (source: object): Promise<unknown[]> => {
+      const hub = hubOf([sourceOf("local", { scan: dir, ...source })])
+      await hub.ready()
+      const codeOf = (id: string): Promise<unknown> =>
+        hub.registry.execute(id, {}).then(
+          ({ data }) => data,
+          ({ code }: { code: string }) => code,
+        )
+      return [await codeOf("near.word"), await codeOf("near.other")]
+    }
+    expect(await outcomes({})).toEqual([7, 7])
+    expect(await outcomes({ output: "strict" })).toEqual(["OUTPUT_VALIDATION_ERROR", 7])
+  })
+
   test("all sources are opened at once; a failing one reports its reason while the others serve", async () => {
     const dir = folder({ "a.ts": operationText("near.word", `() => "near"`) })
     const hub = hubOf([

@@ -151,7 +151,7 @@ describe("serveHTTP with a console", () => {
   test("needs a registry, and the gateway", async () => {
     const registry = createRegistry([greet])
     await expect(serveHTTP(toHTTP(registry), { console: true })).rejects.toThrow(
-      "console needs the registry",
+      "give console to toHTTP",
     )
     await expect(serveHTTP(registry, { console: true, gateway: false })).rejects.toThrow(
       "through the gateway",

@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { freePort } from "../support/free-port.ts"
 import { manifest, root } from "../support/manifest.ts"
@@ -11,7 +11,7 @@ import { BUILD_TIMEOUT, buildPackage } from "./build.ts"
 
 /** A block of the page: a file to write, commands to type, or what they print. */
 interface Block {
-  readonly kind: "ts" | "sh" | "text"
+  readonly kind: "ts" | "json" | "sh" | "text"
   readonly name: string
   readonly text: string
 }
@@ -25,7 +25,7 @@ const PORTS = ["3000", "3001", "3002", "3003"]
 async function readBlocks(): Promise<Block[]> {
   const page = await readFile(join(root, "docs/getting-started.md"), "utf8")
   const fences = page.matchAll(
-    /^```(ts|sh|text) (?:file|out)=examples\/first-day\/(\S+)\n([\s\S]*?)^```$/gm,
+    /^```(ts|json|sh|text) (?:file|out)=examples\/first-day\/(\S+)\n([\s\S]*?)^```$/gm,
   )
   return Array.from(fences, ([, kind = "", name = "", text = ""]) => ({
     kind: kind as Block["kind"],
@@ -129,7 +129,9 @@ describe("docs/getting-started.md, followed in an empty folder with the packed t
       const expected: string[] = []
       const actual: string[] = []
       for (const [at, { kind, name, text }] of blocks.entries()) {
-        if (kind === "ts") await writeFile(join(app, name), local(text))
+        if (kind === "ts" || kind === "json") {
+          await writeFile(join(app, basename(name)), local(text))
+        }
         if (kind !== "sh") continue
         const next = blocks[at + 1]
         const shown = next?.kind === "text" ? local(next.text) : undefined
@@ -144,6 +146,8 @@ describe("docs/getting-started.md, followed in an empty folder with the packed t
 
       expect(actual).toEqual(expected)
       expect(expected).toHaveLength(13)
+      // All files of the page are there by now, and what each of them needs is installed.
+      expect(await printed("npm run -s types", undefined)).toBe("")
     },
     10 * COMMAND_TIMEOUT,
   )

@@ -63,7 +63,8 @@ import {
 } from "../../src/policy/redis/idempotency-store.ts"
 import { createRedisTransport, REDIS_OPTIONS } from "../../src/transport/redis/transport.ts"
 import { createWorkerTransport, WORKER_OPTIONS } from "../../src/transport/worker.ts"
-import { SERVE_HTTP_CONSOLE_OPTIONS, serveHTTP } from "../../src/hub/serve-http.ts"
+import { serveHTTP } from "../../src/hub/serve-http.ts"
+import { SERVE_HTTP_OPTIONS } from "../../src/node/serve-http.ts"
 import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending/requests.ts"
 import {
   CALL_HANDLER_OPTIONS,
@@ -149,7 +150,7 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     createHTTPTransport("https://example.com", options),
   ),
   row("toHTTP", HTTP_OPTIONS, (options) => toHTTP(registry, options)),
-  row("serveHTTP", SERVE_HTTP_CONSOLE_OPTIONS, (options) => serveHTTP(registry, options), false),
+  row("serveHTTP", SERVE_HTTP_OPTIONS, (options) => serveHTTP(registry, options), false),
   row("toMCP", MCP_SERVER_OPTIONS, (options) => toMCP(registry, options)),
   method("toMCP", "listen", LISTEN_OPTIONS, (options) => toMCP(registry).listen(options), false),
   method("toMCP", "stdio", STDIO_OPTIONS, (options) => toMCP(registry).stdio(options), false),
@@ -277,6 +278,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "formatValueErrors",
   "hashApiKey",
   "httpEnvelope",
+  "httpResponse",
   "isCallError",
   "isDeclaredError",
   "isResponseEnvelope",
@@ -286,6 +288,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "mcpEnvelope",
   "nodeFS",
   "readBearerToken",
+  "readCookie",
   "schemaDiagnostics",
   "silentLogger",
   "subscribe",

@@ -18,6 +18,8 @@ export async function provideTmux(): Promise<boolean> {
 export interface ScreenOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Default: 100. */
+  readonly columns?: number
 }
 
 /** One program in a terminal of its own. Whoever opens one closes it. */
@@ -35,7 +37,15 @@ export class Screen implements AsyncDisposable {
     const env = Object.entries({ NO_COLOR: "", CI: "", ...options.env })
     await screen.#tmux(
       "new-session",
-      ...["-d", "-x", "100", "-y", "40", "-c", options.cwd ?? process.cwd()],
+      ...[
+        "-d",
+        "-x",
+        String(options.columns ?? 100),
+        "-y",
+        "40",
+        "-c",
+        options.cwd ?? process.cwd(),
+      ],
       ...env.flatMap(([name, value]) => ["-e", `${name}=${value}`]),
       `${line}; printf '\\nexit %s\\n' $?; exec cat`,
     )

@@ -148,7 +148,7 @@ function nodeSender(server: Served): (input: QuoteInput) => Promise<string> {
   return async (input) => {
     const { request, body } = requests.get(input) ?? {}
     const response = new NodeResponse()
-    await server.node(request as NodeRequest, response, body)
+    await server.node(request as NodeRequest, response, { body })
     return response.text
   }
 }

@@ -16,6 +16,8 @@ import { CHROMIUM, findProgram, missing } from "../../test/support/programs.ts"
 interface Shot {
   readonly name: string
   readonly path: string
+  /** Default: 1280. */
+  readonly width?: number
   readonly prepare: (page: Page) => Promise<unknown>
 }
 
@@ -59,7 +61,11 @@ const SHOTS: readonly Shot[] = [
   {
     name: "try",
     path: "/o/shop.orders.create",
+    width: 1440,
     prepare: async (page) => {
+      // Room for both beside each other.
+      await page.evaluate(() => localStorage.setItem("operations.split", "75"))
+      await page.reload()
       await writeJson(page, ORDER)
       await choose(page, "Both")
     },
@@ -142,10 +148,10 @@ try {
 async function take(
   browser: Browser,
   url: string,
-  { name, path, prepare }: Shot,
+  { name, path, width = 1280, prepare }: Shot,
   colorScheme: "light" | "dark",
 ): Promise<void> {
-  const viewport = { width: 1280, height: 800 }
+  const viewport = { width, height: 800 }
   const page = await browser.newPage({ colorScheme, viewport, reducedMotion: "reduce" })
   await page.goto(`${url}/#${path}`)
   await prepare(page)

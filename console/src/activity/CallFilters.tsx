@@ -4,11 +4,7 @@ import type { CallFilter } from "./call-rows.ts"
 
 const STATES: readonly (readonly [state: CallFilter["state"], text: string])[] = [
   ["any", "Any outcome"],
-  ["running", "running"],
-  ["ok", "ok"],
-  ["error", "error"],
-  ["aborted", "aborted"],
-  ["unknown", "unknown"],
+  ...(["running", "ok", "error", "aborted", "unknown"] as const).map((one) => [one, one] as const),
 ]
 
 /** The filters of the calls. */

@@ -33,14 +33,8 @@ export function breakersBySource(
 
 /** The state of a breaker as a badge. */
 export function breakerBadge(state: BreakerStatus["state"]): readonly [Tone, string] {
-  switch (state) {
-    case "open":
-      return ["bad", "circuit open"]
-    case "half-open":
-      return ["warn", "circuit half open"]
-    case "closed":
-      return ["good", "circuit closed"]
-  }
+  const tones = { open: "bad", "half-open": "warn", closed: "good" } as const
+  return [tones[state], `circuit ${state.replace("-", " ")}`]
 }
 
 /** What a breaker does with calls, in a sentence or two. */

@@ -7,12 +7,14 @@ import { CallError, isCallError } from "../../../src/core/errors.ts"
 import { isPlainJson } from "../../../src/core/plain-json.ts"
 import { problemOf } from "../../../src/core/problem.ts"
 import { encodeFiles } from "../../../src/core/unread-file.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { createClient } from "../../../src/protocol/client.ts"
 import { fileFieldsOf } from "../../../src/schema/file-fields.ts"
 import { createHTTPTransport } from "../../../src/transport/http/http-transport.ts"
 import { createWebSocketTransport } from "../../../src/transport/websocket/websocket.ts"
-import { parseMarked, printJson, unmarked, withMarks, withoutMarks } from "../ui/json-text.ts"
+import { parseInSlices } from "../ui/json-slices.ts"
+import { parseJson, printJson, unmarked, withMarks } from "../ui/json-text.ts"
 import { withNumbers } from "../ui/json-text.ts"
 import { steadyNow } from "../ui/steady-now.ts"
 import { ProblemError } from "./model.ts"
@@ -59,9 +61,10 @@ export class Calls {
     const exchange = new Exchange(this.#requests, id)
     const { client } = exchange
     try {
-      const call = client.call(id, withMarks(input), { signal, timeout: timeoutMs })
-      const envelope = await exchange.read(await call)
-      return { ok: true, envelope, ...exchange.facts, durationMs: performance.now() - started }
+      await client.call(id, withMarks(input), { signal, timeout: timeoutMs })
+      const { envelope, facts } = exchange
+      if (envelope === undefined) throw unexpectedAnswer(`The answer to "${id}"`)
+      return { ok: true, envelope, ...facts, durationMs: performance.now() - started }
     } catch (error) {
       const problem = signal.aborted ? cancelled(id) : exchange.problemOf(error)
       return failed(problem, exchange.facts.headers, started)
@@ -172,11 +175,13 @@ export class Calls {
 /** One request to an operation, and what is known of its response. */
 class Exchange {
   readonly client: Client
+  /** The result of a call, as JSON: bytes are base64, and `binary` says where they are. */
+  envelope: ResponseEnvelope | undefined
   readonly #id: string
   readonly #streamType: string | undefined
   #response: Response | undefined
   #failure: ProblemError | undefined
-  #hasMarks = false
+  #hasBytes = false
   /** Whether the last that the hub sent is the problem of a stream. */
   #hasProblem = false
 
@@ -190,8 +195,8 @@ class Exchange {
       // The hub has limits of its own.
       maxResponseBytes: 2 ** 30,
       parse: (json) => {
-        const { value, hasMarks } = parseMarked(json)
-        this.#hasMarks ||= hasMarks
+        const value = parseJson(json)
+        this.#hasBytes ||= isRecord(value) && "binary" in value
         this.#hasProblem = toProblem(value) !== undefined
         return value
       },
@@ -204,10 +209,9 @@ class Exchange {
     return { status, headers: Object.fromEntries(headers) }
   }
 
-  /** A result as JSON: bytes are base64, and `binary` of the envelope says where they are. */
+  /** An item of a stream as JSON. */
   async read(envelope: ResponseEnvelope): Promise<ResponseEnvelope> {
-    const wire = await encoded(envelope)
-    return (this.#hasMarks ? withoutMarks(wire) : wire) as ResponseEnvelope
+    return this.#hasBytes ? ((await encoded(envelope)) as ResponseEnvelope) : envelope
   }
 
   problemOf(error: unknown): HTTPProblem {
@@ -227,6 +231,20 @@ class Exchange {
     return problemOf(error, undefined, error.requestId, ok ? undefined : status)
   }
 
+  /** Reads the result of a call, which may be large, without blocking the page as the client would. */
+  async #readResult(response: Response): Promise<Response> {
+    const text = await response.text()
+    const value = await parseInSlices(text).catch(() => undefined)
+    if (!isRecord(value) || !isRecord(value["meta"])) return new Response(text)
+    this.envelope = value as unknown as ResponseEnvelope
+    // What is checked is there: `meta`, and that it has blocks of content.
+    const { content, ...meta } = value["meta"]
+    return Response.json({
+      data: null,
+      meta: { ...meta, ...(Array.isArray(content) && { content: [] }) },
+    })
+  }
+
   async #send(requests: Requests, url: string, init: RequestInit = {}): Promise<Response> {
     const { body } = init
     const headers = new Headers(init.headers)
@@ -244,7 +262,9 @@ class Exchange {
         await response.body?.cancel()
         throw unexpectedAnswer(`A stream of type "${type}"`)
       }
-      return response
+      return response.ok && this.#streamType === undefined
+        ? await this.#readResult(response)
+        : response
     } catch (error) {
       if (error instanceof ProblemError) this.#failure = error
       throw error

@@ -60,8 +60,10 @@ function sentenceOf(
   operations: readonly OperationSummary[],
   sources: readonly SourceStatus[],
 ): string {
-  const from = sources.length === 0 ? "" : ` from ${formatCount(sources.length, "source")}`
-  return `${formatCount(operations.length, "operation")}${from}: find one on the left, read what it does, and run it.`
+  const ready = sources.filter(({ state }) => state === "ready").length
+  const part = ready === sources.length ? "" : `${ready} of `
+  const from = sources.length === 0 ? "" : ` from ${part}${formatCount(sources.length, "source")}`
+  return `${formatCount(operations.length, "operation")}${from}: find one, read what it does, and run it.`
 }
 
 function NoOperations(): ReactNode {
@@ -75,7 +77,7 @@ function NoOperations(): ReactNode {
   )
 }
 
-/** An operation of each of up to three sources, queries first, which change nothing, and those with a title. */
+/** An operation of each of up to three sources: queries first, which change nothing, then those that are easy to call. */
 function Suggestions({
   operations,
 }: {
@@ -83,8 +85,12 @@ function Suggestions({
 }): ReactNode {
   const order = { query: 0, subscription: 1, mutation: 2 } as const
   const usable = operations.filter((one) => one.deprecated !== true)
-  const rank = ({ type, title }: OperationSummary): number =>
-    2 * order[type] + Number(title === undefined)
+  const rank = ({ type, title, description, request = "" }: OperationSummary): number =>
+    // A path with parameters needs an id that a newcomer does not have.
+    8 * order[type] +
+    (request.includes("{") ? 4 : 0) +
+    (description && description !== title ? 0 : 2) +
+    (title ? 0 : 1)
   const sorted = usable.toSorted((a, b) => rank(a) - rank(b))
   const bySource = new Map(sorted.toReversed().map((one) => [one.source ?? one.namespace, one]))
   const chosen = sorted.filter((one) => [...bySource.values()].includes(one)).slice(0, 3)

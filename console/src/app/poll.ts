@@ -2,7 +2,7 @@ import { ProblemError } from "../api/model.ts"
 import type { Session } from "../api/session.ts"
 import type { HubStore } from "./store.ts"
 
-const CALM_MS = 10_000
+const CALM_MS = 5000
 /** The interval while something is about to change. */
 const BUSY_MS = 2000
 

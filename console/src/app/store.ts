@@ -13,7 +13,8 @@ export interface OperationsState {
 
 /** A hub that has not answered yet. */
 const UNKNOWN_HUB: HubInfo = {
-  title: "Operations",
+  // The hub puts its title into the page.
+  title: globalThis.document?.title || "Operations",
   isAdmin: true,
   hasAuth: false,
   mcp: undefined,

@@ -116,14 +116,15 @@ export function nameOf(operation: OperationSummary): string {
 
 const MAX_TITLE = 60
 
-/** The title of an operation, else a description that is as short as one. */
+/** The title of an operation, else the first sentence of its description, if that is as short as one. */
 export function titleOf({
   title,
   description,
 }: Pick<OperationSummary, "title" | "description">): string | undefined {
   const text = plainText(title ?? description)
-  const isTitle = title !== undefined || (text !== "" && text.length <= MAX_TITLE)
-  return isTitle ? text.replace(/\.$/, "") : undefined
+  const [first = ""] = title === undefined ? text.split(/\. (?=\p{Lu})/u, 1) : [text]
+  const isTitle = title !== undefined || (first !== "" && first.length <= MAX_TITLE)
+  return isTitle ? first.replace(/\.$/, "") : undefined
 }
 
 function addFolder(

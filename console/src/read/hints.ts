@@ -13,37 +13,21 @@ export function hintsOf({
   type,
 }: Pick<OperationSpec, "annotations" | "type">): Hint[] {
   const { readOnly, destructive, idempotent, openWorld } = annotations
-  const hints: Hint[] = []
-  if (destructive === true) {
-    hints.push({
-      text: "destructive",
-      tone: "bad",
-      title: "Its changes cannot be undone",
-    })
-  }
-  if (readOnly === true && type === "mutation") {
-    hints.push({
-      text: "declared read-only",
-      tone: "neutral",
-      title: "Its source declares it read-only; the hub still treats it as a mutation",
-    })
-  }
-  if (readOnly === true && type === "subscription") {
-    hints.push({ text: "read-only", tone: "good", title: "It changes nothing" })
-  }
-  if (idempotent === true && type === "mutation") {
-    hints.push({
-      text: "idempotent",
-      tone: "good",
-      title: "Repeating a call has no further effect",
-    })
-  }
-  if (openWorld === true) {
-    hints.push({
-      text: "external",
-      tone: "neutral",
-      title: "It interacts with systems outside its source",
-    })
-  }
-  return hints
+  const claim = "Its source declares it read-only; the hub still treats it as a mutation"
+  const isChange = type === "mutation"
+  const hints: readonly (readonly [
+    boolean | undefined,
+    text: string,
+    Hint["tone"],
+    title: string,
+  ])[] = [
+    [destructive, "destructive", "bad", "Its changes cannot be undone"],
+    [readOnly && isChange, "declared read-only", "neutral", claim],
+    [readOnly && type === "subscription", "read-only", "good", "It changes nothing"],
+    [idempotent && isChange, "idempotent", "good", "Repeating a call has no further effect"],
+    [openWorld, "external", "neutral", "It interacts with systems outside its source"],
+  ]
+  return hints.flatMap(([isTrue, text, tone, title]) =>
+    isTrue === true ? [{ text, tone, title }] : [],
+  )
 }

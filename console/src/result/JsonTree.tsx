@@ -8,7 +8,7 @@ import type { JsonSearch } from "./search-json.ts"
 import "./result.css"
 
 /** How many neighbours are shown at once. */
-const STEP = 200
+const STEP = 100
 /** Texts are cut at this length until they are expanded. */
 const MAX_TEXT = 400
 

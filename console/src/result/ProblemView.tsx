@@ -34,7 +34,8 @@ export function ProblemView({
       <p className="error-detail">{detail}</p>
       <Issues problem={problem} onIssue={onIssue} />
       {cure !== undefined && <p className="error-cure">{cure}</p>}
-      {issuesOf(problem).length === 0 && (
+      {/* The deadline of a timeout, as a number: its detail says after how long it was. */}
+      {issuesOf(problem).length === 0 && problem.code !== "TIMEOUT" && (
         <Details details={details} isUpstream={upstream !== undefined} />
       )}
       <p className="error-id">

@@ -30,28 +30,9 @@ export type DisplayBlock =
   | { readonly kind: "unknown"; readonly value: unknown }
 
 /** Types that show a picture and run nothing. SVG in an image element runs nothing either. */
-const IMAGES: ReadonlySet<string> = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "image/avif",
-  "image/bmp",
-  "image/svg+xml",
-])
-const AUDIO: ReadonlySet<string> = new Set([
-  "audio/wav",
-  "audio/x-wav",
-  "audio/wave",
-  "audio/mpeg",
-  "audio/mp3",
-  "audio/ogg",
-  "audio/webm",
-  "audio/flac",
-  "audio/aac",
-  "audio/mp4",
-])
-const VIDEO: ReadonlySet<string> = new Set(["video/mp4", "video/webm", "video/ogg"])
+const IMAGES = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
+const AUDIO = /^audio\/(?:wav|x-wav|wave|mpeg|mp3|ogg|webm|flac|aac|mp4)$/
+const VIDEO = /^video\/(?:mp4|webm|ogg)$/
 
 /** How a block of an MCP result is displayed. */
 export function toDisplayBlock(block: unknown): DisplayBlock {
@@ -90,9 +71,9 @@ function mediaOf(data: unknown, mimeType: unknown): DisplayBlock | undefined {
 }
 
 function kindOf(type: string): "image" | "audio" | "video" | "pdf" | undefined {
-  if (IMAGES.has(type)) return "image"
-  if (AUDIO.has(type)) return "audio"
-  return VIDEO.has(type) ? "video" : type === "application/pdf" ? "pdf" : undefined
+  if (IMAGES.test(type)) return "image"
+  if (AUDIO.test(type)) return "audio"
+  return VIDEO.test(type) ? "video" : type === "application/pdf" ? "pdf" : undefined
 }
 
 /** A media type without its parameters: `text/csv` of `text/csv; charset=utf-8`. */

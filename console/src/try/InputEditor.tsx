@@ -157,8 +157,8 @@ export function InputEditor({
               </button>
             ))}
           </div>
-          <Button size="small" variant="quiet" onClick={fill}>
-            Fill with example
+          <Button size="small" variant="quiet" title="Fills in an example" onClick={fill}>
+            Example
           </Button>
           <Button size="small" variant="quiet" onClick={() => change(startOf(field))}>
             Reset

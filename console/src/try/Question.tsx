@@ -107,7 +107,7 @@ function formOf(request: InputRequest): QuestionForm {
       return {
         title: "The operation asks a language model",
         message: "There is none here. You can answer in its place.",
-        schema: textSchema("text", "Answer"),
+        schema: textSchema("text", "Answer", { format: "multiline" }),
         yes: "Send answer",
         content: (value) => ({
           role: "assistant",
@@ -119,7 +119,7 @@ function formOf(request: InputRequest): QuestionForm {
     case "roots":
       return {
         title: "The operation asks in which folder you work",
-        schema: textSchema("uri", "Address of the folder", "file:///home/ada/project"),
+        schema: textSchema("uri", "Address of the folder", { examples: ["file:///home/ada"] }),
         yes: "Send answer",
         content: (value) => ({ roots: [{ uri: own(value, "uri") }] }),
       }
@@ -135,7 +135,7 @@ function formOf(request: InputRequest): QuestionForm {
   }
 }
 
-function textSchema(name: string, title: string, example?: string): object {
-  const text = { type: "string", title, minLength: 1, ...(example && { examples: [example] }) }
+function textSchema(name: string, title: string, more: object): object {
+  const text = { type: "string", title, minLength: 1, ...more }
   return { type: "object", properties: { [name]: text }, required: [name] }
 }

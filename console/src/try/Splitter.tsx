@@ -2,7 +2,7 @@ import { useEffect, useState } from "react"
 import type { KeyboardEvent, PointerEvent, ReactNode } from "react"
 
 const KEY = "operations.split"
-const [LEAST, MOST, STEP] = [20, 80, 5]
+const [LEAST, USUAL, MOST, STEP] = [20, 40, 80, 5]
 
 /** The bar between a request and its response; how the room is shared is kept in this browser. */
 export function Splitter(): ReactNode {
@@ -41,7 +41,7 @@ export function Splitter(): ReactNode {
       tabIndex={0}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={drag}
-      onDoubleClick={() => setShare(50)}
+      onDoubleClick={() => setShare(USUAL)}
       onKeyDown={press}
     />
   )
@@ -49,9 +49,9 @@ export function Splitter(): ReactNode {
 
 function readShare(): number {
   try {
-    return within(Number(localStorage.getItem(KEY) ?? 50) || 50)
+    return within(Number(localStorage.getItem(KEY)) || USUAL)
   } catch {
-    return 50
+    return USUAL
   }
 }
 

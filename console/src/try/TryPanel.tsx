@@ -217,9 +217,8 @@ function readDeadline(text: string): number | undefined | "wrong" {
 /** The announcement of the result for screen readers. */
 function sentenceOf(outcome: CallOutcome): string {
   const time = formatDuration(outcome.durationMs)
-  if (outcome.ok) {
-    const { code, text } = endingOf(outcome)
-    return code === undefined ? `Done in ${time}.` : `Failed after ${time}: ${text}.`
-  }
-  return `Failed after ${time}: ${outcome.problem.code}. ${outcome.problem.detail}`
+  const { code, text } = endingOf(outcome)
+  if (code === undefined) return `Done in ${time}.`
+  const why = outcome.ok ? "" : `, ${code}. ${outcome.problem.detail}`
+  return `Failed after ${time}: ${text}${why}`
 }

@@ -7,8 +7,14 @@ const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g")
 /** A value as JSON text; `undefined` for no value. */
 export function printJson(value: unknown, indent?: number): string | undefined {
   // `undefined` where the types of the platform promise a text.
-  const text = JSON.stringify(value, withMark, indent) as string | undefined
-  return text === undefined ? undefined : unmarked(text)
+  const print = (replacer?: typeof withMark): string | undefined =>
+    JSON.stringify(value, replacer, indent)
+  try {
+    return print()
+  } catch {
+    // It has a `BigInt`. Other values are printed several times as fast without a function.
+    return unmarked(print(withMark) ?? "")
+  }
 }
 
 /** JSON text with digits in place of marked texts. */
@@ -18,16 +24,10 @@ export function unmarked(text: string): string {
 
 /** Parses JSON; throws a `SyntaxError`. */
 export function parseJson(text: string): unknown {
-  const { value, hasMarks } = parseMarked(text)
-  return hasMarks ? withoutMarks(value) : value
-}
-
-/** Parses JSON, with marked texts in place of integers that a number would change. */
-export function parseMarked(text: string): { readonly value: unknown; readonly hasMarks: boolean } {
   const value: unknown = JSON.parse(text)
   // Not the digits after a point: long fractions are common, and reading twice takes long.
-  if (!/(?<![\d.])\d{16,}(?![\d.eE])/.test(text)) return { value, hasMarks: false }
-  return { value: JSON.parse(text.replaceAll(TOKEN, marked)), hasMarks: true }
+  if (!/(?<![\d.])\d{16,}(?![\d.eE])/.test(text)) return value
+  return mapped(JSON.parse(text.replaceAll(TOKEN, marked)), withoutMark)
 }
 
 /** The number of digits that were typed: a `BigInt` where a number would change them. */
@@ -44,11 +44,6 @@ export function withNumbers(value: unknown): unknown {
 /** A value with marked texts in place of `BigInt`s, for what can only hold JSON. */
 export function withMarks(value: unknown): unknown {
   return mapped(value, (item) => withMark("", item))
-}
-
-/** The opposite of `withMarks`. */
-export function withoutMarks(value: unknown): unknown {
-  return mapped(value, (item) => withoutMark("", item))
 }
 
 /** A value with other leaves; the same value where none changes. */
@@ -76,6 +71,6 @@ function marked(token: string): string {
   return isLarge ? `"${MARK}${token}"` : token
 }
 
-function withoutMark(_key: string, item: unknown): unknown {
+function withoutMark(item: unknown): unknown {
   return typeof item === "string" && item.startsWith(MARK) ? BigInt(item.slice(MARK.length)) : item
 }

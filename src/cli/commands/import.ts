@@ -7,6 +7,7 @@ import type { SourceReport, SourceStatus } from "../../hub/model.ts"
 import { countsText, reportLines } from "../doctor/report-lines.ts"
 import { addSource, formatOf, sourceSnippet } from "../edit/add-source.ts"
 import { newSources, type NewSource } from "../import/new-sources.ts"
+import { variableLines } from "../init/discover.ts"
 import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import {
   printError,
@@ -20,6 +21,7 @@ import {
 } from "../output.ts"
 import { writeWhole } from "../own-file.ts"
 import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
+import { reasonOfSource } from "../target/index.ts"
 import { openHub } from "../target/open-hub.ts"
 import { requireTrust } from "../trust/require-trust.ts"
 import { keepingTrust } from "../trust/store.ts"
@@ -80,7 +82,9 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     const outcome = await addOne(source, file, sourceNames, args, io)
     if (outcome.written) sourceNames.push(source.name)
     outcomes.push(outcome)
-    if (!args.flag("json")) printOutcome(outcome, args, io)
+    if (args.flag("json")) continue
+    printOutcome(outcome, args, io)
+    for (const line of variableLines(source, io)) note(io, line)
   }
   if (args.flag("json")) printJson(io, outcomes.length === 1 ? outcomes[0] : outcomes)
   const isDry = args.flag("dry-run")
@@ -150,7 +154,8 @@ function printOutcome(outcome: Outcome, args: CommandArgs, io: CommandIO): void 
     printText(io, `${green("✓")} ${oneLine(name)}: ${countsText(report)}`)
     for (const line of reportLines(report, io)) printText(io, `  ${line}`)
   } else {
-    printError(io, `${red("✗")} ${oneLine(name)}: ${oneLine(reason ?? "it could not be opened")}`)
+    const why = reasonOfSource({ name, reason: reason ?? "it could not be opened" })
+    printError(io, `${red("✗")} ${oneLine(name)}: ${oneLine(why)}`)
   }
   if (written) {
     note(

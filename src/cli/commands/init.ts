@@ -4,7 +4,7 @@ import { basename, join, relative, resolve } from "node:path"
 import { resolveConfig, type ResolvedConfig } from "../../config.ts"
 import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
 import { note, print, printJson, escapeForTerminal, styled } from "../output.ts"
-import { discover, type FoundSource } from "../init/discover.ts"
+import { discover, variableLines, type FoundSource } from "../init/discover.ts"
 import { configName, configText, exampleText, type InitFormat } from "../init/templates.ts"
 import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
 import { unbroken } from "../wrap.ts"
@@ -19,7 +19,7 @@ export const command: CommandDefinition = {
   details: [
     "Writes operations.config.* and an example operation; files that are there stay as they are.",
     "OpenAPI documents and MCP servers that the folder has already become sources. Of an editor's",
-    "MCP servers no credential is copied: the configuration refers to variables instead. What was found",
+    "MCP servers no secret is copied: the configuration refers to variables instead. What was found",
     "may run programs: it is shown, and trusted only when you agree.",
   ].join(" "),
   examples: [
@@ -78,7 +78,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   else if (!isDry)
     note(io, `It is not trusted yet: ${unbroken(`${io.program} trust ${written[0]}`)}`)
   if (args.flag("json")) {
-    const sources = discovered.map(({ name, file }) => ({ name, file }))
+    const sources = discovered.map(({ name, file, variables }) => ({ name, file, variables }))
     const outcome = isDry ? { written: [], would: drafts } : { written }
     printJson(io, { ...outcome, sources, consequences, trusted })
   }
@@ -145,7 +145,10 @@ async function writeNew({ path, text }: Draft): Promise<void> {
 /** The configuration that is written. */
 function configOf(discovered: readonly FoundSource[], baseDir: string): ResolvedConfig {
   const found = discovered.map(({ name, source }) => [name, source])
-  const sources = Object.fromEntries([["local", { scan: "./operations" }], ...found])
+  const sources = Object.fromEntries([
+    ["local", { scan: "./operations", output: "strict" }],
+    ...found,
+  ])
   return resolveConfig({ sources }, { baseDir, file: undefined })
 }
 
@@ -172,8 +175,10 @@ function printResult(
         : `${style.green("wrote")} ${written[at]}`,
     )
   }
-  for (const { name, file } of discovered)
-    note(io, `Source "${name}" is from ${escapeForTerminal(file)}.`)
+  for (const source of discovered) {
+    note(io, `Source "${source.name}" is from ${escapeForTerminal(source.file)}.`)
+    for (const line of variableLines(source, io)) note(io, line)
+  }
   if (isDry) return
   if (written.some((path) => path.endsWith(".ts")) && !canRunTypeScript(folder)) {
     note(io, `To run TypeScript with this version of Node: ${unbroken("npm install tsx")}`)

@@ -3,6 +3,7 @@ import { missingLines } from "../packages.ts"
 import { oneLine, printText, escapeForTerminal, styled } from "../output.ts"
 import type { CredentialCheck } from "./credentials.ts"
 import type { ConfigCheck, Diagnosis, SourceCheck } from "./examine.ts"
+import { reasonOfSource } from "../target/index.ts"
 import { countsText, reportLines } from "./report-lines.ts"
 
 /** Prints a diagnosis for people, with what to do. */
@@ -67,7 +68,8 @@ function credentialLine({ kind, name, places, state }: CredentialCheck, io: Comm
 
 function sourceLines(source: SourceCheck, io: CommandIO): string[] {
   const { green, red, yellow, dim } = styled(io)
-  const { name, state, kind, origin, reason = "no reason given", report } = source
+  const { name, state, kind, origin, report } = source
+  const reason = reasonOfSource({ name, reason: source.reason ?? "no reason given" })
   const start = `${oneLine(name)} ${dim(`(${oneLine(`${kind} ${origin}`)})`)}`
   switch (state) {
     case "ready": {

@@ -16,6 +16,9 @@ import { COMMAND_SOURCES } from "../sources/index.ts"
 export interface NewSource {
   readonly name: string
   readonly source: Plain
+  /** The file of an editor that it is from, and the variables for the secrets in there. */
+  readonly file?: string | undefined
+  readonly variables?: readonly string[] | undefined
 }
 
 /** The sources that a command line adds; paths are relative to the configuration. */
@@ -32,7 +35,7 @@ export async function newSources(
   const what = args.positionals.length === 0 ? undefined : await recognise(text, io.cwd)
   if (what !== undefined && "servers" in what) {
     return named(
-      what.servers.map(({ name, source }) => ({ name, source })),
+      what.servers.map((server) => ({ ...server, file: text })),
       args,
     )
   }
@@ -56,7 +59,7 @@ function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
   if (!isNamespace(name) || name === "__proto__") {
     throw new UsageError(`--name takes letters, digits, "_" and "-"; got "${name}".`)
   }
-  return sources.map(({ source }) => ({ name, source }))
+  return sources.map((source) => ({ ...source, name }))
 }
 
 function fromResolved(resolved: ResolvedSource, cwd: string, baseDir: string): NewSource {

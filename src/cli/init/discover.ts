@@ -3,6 +3,8 @@ import { basename, join } from "node:path"
 import { editorConfig } from "../../hub/config-file/editor-config.ts"
 import { suggestedNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
+import type { CommandIO } from "../model.ts"
+import { escapeForTerminal } from "../output.ts"
 import { readJsonc } from "../../internal/jsonc.ts"
 import { isDocument } from "../sources/openapi.ts"
 import { titleOfFile } from "../target/title.ts"
@@ -14,6 +16,8 @@ export interface FoundSource {
   readonly source: Plain
   /** The file, relative to the folder. */
   readonly file: string
+  /** Variables that take the place of secrets in that file. */
+  readonly variables?: readonly string[] | undefined
 }
 
 const EDITOR_FILES = [".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"]
@@ -39,9 +43,28 @@ export async function serversOf(folder: string, file: string): Promise<FoundSour
   if (text === undefined) return []
   const { servers } = editorConfig(parsed(text), join(folder, file)) ?? { servers: {} }
   return Object.entries(servers).flatMap(([server, entry]) => {
-    const mcp = shareableEntry(server, entry)
-    return mcp === undefined ? [] : [{ name: suggestedNamespace(server), source: { mcp }, file }]
+    const shared = shareableEntry(server, entry)
+    if (shared === undefined) return []
+    const { entry: mcp, variables } = shared
+    return [{ name: suggestedNamespace(server), source: { mcp }, file, variables }]
   })
+}
+
+/** Lines that name the secrets which were not copied, and are not in the environment either. */
+export function variableLines(
+  {
+    name,
+    file = "",
+    variables = [],
+  }: Omit<FoundSource, "source" | "file"> & { file?: string | undefined },
+  { env }: CommandIO,
+): string[] {
+  return variables
+    .filter((variable) => env[variable] === undefined)
+    .map(
+      (variable) =>
+        `Source "${name}" needs a secret: export ${variable} (its value is in ${escapeForTerminal(file)})`,
+    )
 }
 
 async function documentsIn(folder: string, sub: string): Promise<FoundSource[]> {

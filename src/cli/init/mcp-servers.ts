@@ -1,12 +1,20 @@
 import { isRecord } from "../../internal/guards.ts"
+import { redactText } from "../../internal/redact.ts"
 import { isSecretName } from "../../internal/secret-names.ts"
 import type { Plain } from "../edit/print-value.ts"
 
+/** An entry of an editor for a shared configuration. */
+interface SharedEntry {
+  readonly entry: Plain
+  /** The variables that take the place of its secrets. */
+  readonly variables: readonly string[]
+}
+
 /**
- * Converts an editor's entry for a shared configuration: every possible credential
- * becomes a reference to a variable. `undefined` when it is not an entry.
+ * Converts an editor's entry for a shared configuration: every secret becomes a reference to a variable. `undefined`
+ * when it is not an entry.
  */
-export function shareableEntry(name: string, entry: unknown): Plain | undefined {
+export function shareableEntry(name: string, entry: unknown): SharedEntry | undefined {
   if (!isRecord(entry)) return undefined
   const shared: Record<string, Plain> = {}
   for (const key of ["type", "command", "args", "url", "serverUrl", "httpUrl", "cwd"]) {
@@ -16,11 +24,28 @@ export function shareableEntry(name: string, entry: unknown): Plain | undefined 
   }
   if (!["command", "url", "serverUrl", "httpUrl"].some((key) => key in shared)) return undefined
   const { env, headers } = entry
-  if (isRecord(env)) shared["env"] = byReference(env, (key) => key)
-  if (isRecord(headers)) {
-    shared["headers"] = byReference(headers, (key) => variable(name, key))
+  if (isRecord(env)) {
+    shared["env"] = mapped(env, (key, value) => (mayBeSecret(key, value) ? reference(key) : value))
   }
-  return shared
+  if (isRecord(headers)) {
+    shared["headers"] = mapped(headers, (key) => reference(variable(name, key)))
+  }
+  const before = JSON.stringify(entry)
+  const [, ...references] = JSON.stringify(shared).split("${env:")
+  const variables = new Set(references.map((text) => text.split("}", 1)[0] as string))
+  return {
+    entry: shared,
+    variables: [...variables].filter((one) => !before.includes(reference(one))),
+  }
+}
+
+/** Text without spaces, in which letters and digits are mixed, such as a key. */
+const RANDOM_TEXT = /^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+=-]{20,}$/
+
+/** Whether a setting is likely to be a secret. If in doubt it is one: the user is asked to export it. */
+function mayBeSecret(name: string, value: string): boolean {
+  if (isSecretName(name, "setting") || redactText(value) !== value) return true
+  return RANDOM_TEXT.test(value) || (URL.canParse(value) && new URL(value).username !== "")
 }
 
 /** The name of a variable from words: `GITHUB_AUTHORIZATION`. */
@@ -33,14 +58,14 @@ function variable(...words: readonly string[]): string {
   return /^[A-Z]/.test(name) ? name : `MCP_${name}`
 }
 
-/** Replaces values by references to variables; existing references stay. */
-function byReference(
+/** Replaces texts; existing references stay. */
+function mapped(
   values: Readonly<Record<string, unknown>>,
-  variableOf: (key: string) => string,
+  change: (key: string, value: string) => string,
 ): Plain {
   const entries = Object.entries(values).flatMap(([key, value]): [string, Plain][] => {
     if (typeof value !== "string") return []
-    return [[key, refers(value) ? value : reference(variableOf(key))]]
+    return [[key, refers(value) ? value : change(key, value)]]
   })
   return Object.fromEntries(entries)
 }
@@ -54,8 +79,10 @@ function shareableArgs(server: string, args: readonly unknown[]): string[] {
     isValue = text.startsWith("-") && value === undefined && isSecretName(text, "setting")
     if (refers(text)) return text
     if (isSecret) return reference(variable(server, "token"))
-    if (value === undefined || !isSecretName(flag, "setting")) return text
-    return `${flag}=${reference(variable(server, flag))}`
+    if (value !== undefined && isSecretName(flag, "setting")) {
+      return `${flag}=${reference(variable(server, flag))}`
+    }
+    return redactText(text) === text ? text : reference(variable(server, "token"))
   })
 }
 

@@ -34,7 +34,7 @@ const TEXTS: Readonly<Record<InitFormat, (hasPackage: boolean) => string>> = {
   js: script,
   json: () => `{
   "sources": {
-    "local": { "scan": "./operations" }
+    "local": { "scan": "./operations", "output": "strict" }
   }
 }
 `,
@@ -50,9 +50,10 @@ sources:
   #   remote: https://tools.example.com
   #   token: \${env:TEAM_TOKEN}
 
-  # Each module of this folder exports operations.
+  # Each module of this folder exports operations. A result that does not match its schema is an error.
   local:
     scan: ./operations
+    output: strict
 `,
 }
 
@@ -65,8 +66,8 @@ export default ${start}
     // An API, by its OpenAPI document; an MCP server; another hub:
 ${EXAMPLES.map((line) => `    // ${line}`).join("\n")}
 
-    // Each module of this folder exports operations.
-    local: { scan: "./operations" },
+    // Each module of this folder exports operations. A result that does not match its schema is an error.
+    local: { scan: "./operations", output: "strict" },
   },
 ${end}
 `

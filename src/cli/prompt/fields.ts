@@ -9,7 +9,7 @@ export interface Field {
   readonly label: string
   readonly view: SchemaView
   readonly isRequired: boolean
-  /** The only allowed value, which needs no question. */
+  /** The only allowed value, or the default of a missing input: either needs no question. */
   readonly only?: { readonly value: unknown } | undefined
 }
 
@@ -30,6 +30,7 @@ export function missingFields(
     const isRequired = view.required.includes(name)
     if (inner !== undefined) return isForm(child) ? missingFields(inner, child, at) : []
     if (!isRequired) return []
+    if (child.default !== undefined) return [{ ...fieldOf(at, child, true), only: child.default }]
     if (!isForm(child)) return [fieldOf(at, child, isRequired)]
     const fields = missingFields(undefined, child, at)
     return fields.length > 0 ? fields : [{ ...fieldOf(at, child, true), only: { value: {} } }]

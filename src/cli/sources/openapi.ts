@@ -14,12 +14,18 @@ export const openapi: CommandSource<OpenAPISource> = {
       value: "url",
       description: "Where requests of --openapi go; default: what the document says",
     },
+    auth: {
+      type: "string",
+      value: "credential",
+      description: "The credential of operations of --openapi that need one; may say ${env:NAME}",
+    },
   },
   atAddress: "a document",
   async sourceOf(document, headers, args, io) {
     const isWeb = /^https?:\/\//i.test(document)
     const namespace = isWeb ? undefined : await titleOfFile(document, io.cwd)
-    return { openapi: document, baseUrl: args.text("base-url"), headers, namespace }
+    const [baseUrl, auth] = [args.text("base-url"), args.text("auth")]
+    return { openapi: document, baseUrl, auth, headers, namespace }
   },
   recognises({ at, text, content = "" }) {
     if (at === "file") return isDocument(content)

@@ -17,6 +17,13 @@ export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Targ
   return remembering(new LocalTarget(config, io), sources, args, io)
 }
 
+/** Why a source failed, without its name, which stands before the reason. */
+export function reasonOfSource({ name, reason }: { name: string; reason: string }): string {
+  const own = `Source "${name}"`
+  const rest = reason.startsWith(own) ? reason.slice(own.length) : ""
+  return /^[,:] /.test(rest) ? rest.slice(2) : reason
+}
+
 /** Prints failed sources and the reasons to standard error. */
 export function printFailures(io: CommandIO, { failures }: Target): void {
   const { yellow } = styled(io, io.stderr)
@@ -25,7 +32,7 @@ export function printFailures(io: CommandIO, { failures }: Target): void {
   const names = failures.map(({ name }) => escapeForTerminal(name)).join(", ")
   const text =
     others.length === 0
-      ? `${yellow(`Source "${names}" failed:`)} ${escapeForTerminal(first.reason)}`
+      ? `${yellow(`Source "${names}" failed:`)} ${escapeForTerminal(reasonOfSource(first))}`
       : `${yellow(`${failures.length} sources failed:`)} ${names}. See why: ${io.program} doctor`
   printError(io, text)
 }

@@ -30,12 +30,13 @@ const COMPRESSED = ".br"
 
 /**
  * Loads the files of a folder by path, `assets/index-1a2b3c4d.js`; `undefined` when there is no page.
- * A file that is stored compressed, `index-1a2b3c4d.js.br`, is found without its suffix.
+ * A file that is stored compressed, `index-1a2b3c4d.js.br`, is found without its suffix. The page gets a title, as HTML.
  *
  * All are read up front, so the path of a request never becomes the path of a file.
  */
 export async function loadConsole(
   folder: string,
+  title = "Operations",
 ): Promise<ReadonlyMap<string, ConsoleFile> | undefined> {
   const stored = await filesBelow(folder)
   if (!stored.includes("index.html")) return undefined
@@ -43,10 +44,17 @@ export async function loadConsole(
     stored.map(async (name): Promise<[string, ConsoleFile]> => {
       const isCompressed = name.endsWith(COMPRESSED)
       const path = isCompressed ? name.slice(0, -COMPRESSED.length) : name
-      return [path, new ConsoleFile(path, await readFile(join(folder, name)), isCompressed)]
+      const bytes = await readFile(join(folder, name))
+      const isPage = path === "index.html"
+      return [path, new ConsoleFile(path, isPage ? titled(bytes, title) : bytes, isCompressed)]
     }),
   )
   return new Map(files)
+}
+
+function titled(page: Uint8Array, title: string): Uint8Array {
+  const html = new TextDecoder().decode(page)
+  return new TextEncoder().encode(html.replace("<title>Operations", () => `<title>${title}`))
 }
 
 /** A file of the console. */

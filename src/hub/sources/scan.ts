@@ -12,13 +12,15 @@ export const scan: HubSource<ScanSource> = {
     const dir = pathOf(await fill(config.scan, context.resolve, name, "scan"), context.baseDir)
     const problems: ScanProblem[] = []
     const fs = context.isAgain ? { ...nodeFS, importModule: freshImporter() } : nodeFS
-    const operations = await scanDefinitions(dir, fs, {
+    const scanned = await scanDefinitions(dir, fs, {
       signal: context.signal,
       // Modules load slowly while many sources are starting.
       importTimeout: 30_000,
       logger: context.logger,
       onProblem: ({ file, reason }) => problems.push({ file, reason: withoutStamp(reason) }),
     })
+    const { output } = config
+    const operations = output === undefined ? scanned : scanned.map((one) => ({ output, ...one }))
     for (const { file, reason } of problems) {
       context.logger.warn("Skipped a file of the scanned folder", { file, reason })
     }

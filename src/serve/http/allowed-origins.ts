@@ -20,14 +20,14 @@ export interface SourceOptions extends UpgradeRules {
   readonly cors?: CorsOptions | undefined
 }
 
-// DELETE ends an MCP session; the MCP headers are those of both protocol eras.
-const METHODS = "GET, POST, DELETE"
+// Those of own routes. DELETE also ends an MCP session; the MCP headers are those of both protocol eras.
+const METHODS = "GET, POST, PUT, PATCH, DELETE"
 const REQUEST_HEADERS =
   "accept, authorization, cache-control, content-disposition, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, " +
   "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-outer-call, " +
   "x-resume, x-timeout-ms"
 const EXPOSED =
-  "content-disposition, deprecation, link, mcp-session-id, preference-applied, request-id, retry-after, " +
+  "content-disposition, deprecation, link, mcp-session-id, operation-type, preference-applied, request-id, retry-after, " +
   "sunset, www-authenticate"
 const PREFLIGHT: HTTPHeaders = {
   "access-control-allow-methods": METHODS,

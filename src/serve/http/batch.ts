@@ -7,24 +7,22 @@ import { readOuterText } from "../../core/outer-call.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
+import type { Logger } from "../../internal/logger.ts"
 import { getOwn } from "../../schema/json.ts"
 import { jsonAnswer, linesAnswer, envelopeText } from "./answer.ts"
 import type { ItemTerms } from "./call-sink.ts"
 import { requestIdFor } from "../exchange.ts"
 import type { HTTPAnswer, HTTPCaller, HTTPIncoming, HTTPSink } from "../exchange.ts"
-import { HTTPRefusal, type Route, type RouteRequest } from "./context.ts"
+import { HTTPRefusal, type RouteRequest } from "./context.ts"
 import type { CallIncoming, HTTPContext } from "./http-context.ts"
 import { LINES, prefers } from "../negotiate.ts"
+import { responseOf } from "./response.ts"
 
 /** Maximum concurrent calls of one batch. */
 const AT_ONCE = 16
 
-/** The route for several calls in one request, each with its own result. */
-export function batchRoute(context: HTTPContext): Route {
-  return { method: "POST", path: "/batch", handle: (request) => runBatch(context, request) }
-}
-
-async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+/** Answers several calls in one request, each with its own result. */
+export async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller } = request
   const { maxBodyBytes, maxBatch } = context.options
   const body = context.parseBody(await incoming.readBody(maxBodyBytes))
@@ -32,14 +30,21 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
   // The request itself paid for the first call.
   const unpaid = caller.charge(items.length - 1)
   if (unpaid !== undefined) throw unpaid
-  if (prefers(incoming.header("accept"), LINES)) {
+  const isLines = prefers(incoming.header("accept"), LINES)
+  // A single result is sent when it is there, with its cookies.
+  if (isLines && (items.length > 1 || asksForProgress(items[0]))) {
     return linesAnswer({ run: (sink) => runInto(sink, context, request, items) })
   }
   const results: string[] = []
   await runAll(context, request, items, (at, text) => {
     results[at] = text
   })
-  return jsonAnswer(`{"results":[${results.join(",")}]}`)
+  const text = results.join(",")
+  return isLines ? linesAnswer(`${text}\n`) : jsonAnswer(`{"results":[${text}]}`)
+}
+
+function asksForProgress(item: unknown): boolean {
+  return isRecord(item) && getOwn(item, "progress") === true
 }
 
 /** Writes each result as a line as soon as it is there. */
@@ -80,8 +85,11 @@ async function runAll(
     while (next < items.length && !isGone) {
       const at = next++
       const item = isRecord(items[at]) ? items[at] : {}
-      const own = new BatchIncoming(incoming, at, getOwn(item, "requestId"), elapsed)
-      await finish(at, await resultOf(context, { incoming: own, caller }, item, report))
+      const isSent = report !== undefined
+      const own = new BatchIncoming(incoming, at, getOwn(item, "requestId"), elapsed, isSent)
+      const text = await resultOf(context, { incoming: own, caller }, item, report)
+      own.passCookies(context.logger)
+      await finish(at, text)
     }
   }
   // The request has one slot; further concurrent calls take more slots of the caller.
@@ -181,18 +189,41 @@ class BatchIncoming implements CallIncoming {
   readonly path: string
   /** Each call has its own id. */
   readonly requestId: string
+  readonly like: HTTPIncoming["like"]
+  readonly raw: HTTPIncoming["raw"]
   readonly #whole: HTTPIncoming
   readonly #index: number
   readonly #elapsed: () => number
+  /** The response to the batch has begun. */
+  readonly #isSent: boolean
+  #response: HTTPIncoming["response"]
 
-  constructor(whole: HTTPIncoming, index: number, requestId: unknown, elapsed: () => number) {
+  constructor(
+    whole: HTTPIncoming,
+    index: number,
+    requestId: unknown,
+    elapsed: () => number,
+    isSent: boolean,
+  ) {
     this.method = whole.method
     this.path = whole.path
+    this.like = whole.like
+    this.raw = whole.raw
     const own = typeof requestId === "string" ? requestId : `${whole.requestId}.${index}`
     this.requestId = requestIdFor(own)
     this.#whole = whole
     this.#index = index
     this.#elapsed = elapsed
+    this.#isSent = isSent
+    this.#response = undefined
+  }
+
+  get response(): HTTPIncoming["response"] {
+    return this.#response
+  }
+
+  set response(response: HTTPIncoming["response"]) {
+    this.#response = this.#isSent ? response?.seal() : response
   }
 
   /** Headers of the request; `x-timeout-ms` is what remains of the whole batch, and each call has its own key. */
@@ -206,6 +237,13 @@ class BatchIncoming implements CallIncoming {
 
   onGone(listener: () => void): () => void {
     return this.#whole.onGone(listener)
+  }
+
+  /** Adds the cookies that the handler of this call set to the response of the batch, and nothing else. */
+  passCookies(logger: Logger): void {
+    for (const cookie of this.response?.seal().headers.getSetCookie() ?? []) {
+      responseOf(this.#whole, "batch", logger).headers.append("set-cookie", cookie)
+    }
   }
 }
 

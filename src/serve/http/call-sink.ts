@@ -2,6 +2,8 @@ import { CallSink } from "../../engine/sink.ts"
 import { isCallError, type CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
+import type { AnsweredOverHTTP, HTTPResponse } from "../../core/http-response.ts"
+import type { Logger } from "../../internal/logger.ts"
 import { closing } from "../../protocol/refusals.ts"
 import { executeInto, type ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -14,6 +16,7 @@ import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { accepts, EVENTS } from "../negotiate.ts"
 import { badRequest, HTTPRefusal } from "./context.ts"
+import { responseOf, type RespondingRequest } from "./response.ts"
 
 /** Call options from the headers of a request. */
 export interface RequestTerms
@@ -23,14 +26,20 @@ export interface RequestTerms
 export interface ItemTerms
   extends RequestTerms, Pick<CallOptions, "parentRequestId" | "progress"> {}
 
-type CallOrigin = Pick<HTTPIncoming, "requestId" | "onGone">
+type CallOrigin = Pick<HTTPIncoming, "requestId" | "onGone"> & RespondingRequest
+
+/** The calls of a server. */
+export interface CallsHost {
+  readonly running: Set<HTTPCall>
+  readonly logger: Logger
+}
 
 /**
  * The call of an HTTP request: its options, its abort signal and its promise in one object.
  *
  * It is in `running` if it takes longer than a turn, and is cancelled when its client disconnects.
  */
-export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
+export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, AnsweredOverHTTP {
   // The headers have been validated, and the id is created on first use.
   override readonly isValidated: boolean = true
   readonly identity: Identity | undefined
@@ -43,7 +52,7 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
   readonly progress: ItemTerms["progress"] | undefined
   readonly #operationId: string
   readonly #incoming: CallOrigin
-  readonly #running: Set<HTTPCall>
+  readonly #host: CallsHost
   #isOver = false
   #stopListening: (() => void) | undefined
   #resolve: ((envelope: ResponseEnvelope) => void) | undefined
@@ -54,13 +63,13 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
     incoming: CallOrigin,
     identity: Identity | undefined,
     terms: RequestTerms,
-    running: Set<HTTPCall>,
+    host: CallsHost,
     own?: ItemTerms,
   ) {
     super()
     this.#operationId = operationId
     this.#incoming = incoming
-    this.#running = running
+    this.#host = host
     this.identity = identity
     this.timeout = shorter(own?.timeout, terms.timeout)
     this.metadata = own?.metadata ? { ...own.metadata, ...terms.metadata } : terms.metadata
@@ -73,6 +82,10 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
 
   get requestId(): string {
     return this.#incoming.requestId
+  }
+
+  get answering(): HTTPResponse {
+    return responseOf(this.#incoming, this.#operationId, this.#host.logger)
   }
 
   run(registry: ServedRegistry, input: unknown): Promise<ResponseEnvelope> {
@@ -94,7 +107,7 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
   /** Adds the call to `running`, and cancels it when its client disconnects. */
   watch(): void {
     if (this.#isOver) return
-    this.#running.add(this)
+    this.#host.running.add(this)
     this.#stopListening = this.#incoming.onGone(() => this.cancel("The client left."))
   }
 
@@ -117,7 +130,7 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
     this.#isOver = true
     if (this.#stopListening === undefined) return
     this.#stopListening()
-    this.#running.delete(this)
+    this.#host.running.delete(this)
   }
 }
 

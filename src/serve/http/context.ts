@@ -2,10 +2,12 @@
 
 import type { ErrorReporting } from "../../engine/failures.ts"
 import { CallError, type CallErrorOptions } from "../../core/errors.ts"
-import type { OperationSpec } from "../../core/types.ts"
+import { mayChange } from "../../core/rest-route.ts"
+import type { OperationSpec, RestRoute } from "../../core/types.ts"
 import type { Authenticate } from "../authenticate.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
+import type { ProvideHTTPContext } from "./request-view.ts"
 
 /** A request for a route. */
 export interface RouteRequest {
@@ -18,7 +20,7 @@ export interface RouteRequest {
 /** A route: one method of one path. */
 export interface Route {
   /** The route for `GET` also answers `HEAD`. */
-  readonly method: "GET" | "POST"
+  readonly method: RestRoute["method"]
   /** Path after the base path: `/operations/{id}`. A `{name}` matches one whole segment, never empty. */
   readonly path: string
   /** Bodies may be something else than JSON; the handler checks their type. */
@@ -45,11 +47,6 @@ export class HTTPRefusal extends CallError {
     this.status = status
     this.headers = options.headers ?? {}
   }
-}
-
-/** Whether a call may change something: a mutation, or a stream that is declared as not read-only. */
-export function mayChange({ type, annotations }: OperationSpec): boolean {
-  return type === "mutation" || (type === "subscription" && annotations?.readOnly === false)
 }
 
 /** Refuses to run an operation by GET if it may change something, as a link, a crawler or a prefetch must not. */
@@ -100,6 +97,8 @@ export interface ResolvedHTTPOptions extends ErrorReporting {
   readonly isFiltered?: boolean | undefined
   readonly auth?: AuthOptions | undefined
   readonly authenticate?: Authenticate | undefined
+  readonly authenticateTimeout?: number | undefined
+  readonly context?: ProvideHTTPContext | undefined
   readonly maxBodyBytes: number
   readonly maxUploadBytes: number
   readonly maxBatch: number

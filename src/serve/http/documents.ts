@@ -2,14 +2,14 @@ import { jsonAnswer } from "./answer.ts"
 import { requirementOf } from "../../core/access.ts"
 import type { Identity } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
+import { turn } from "../../internal/defer.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { documentSteps } from "./openapi/document.ts"
-import type { DocumentSecurity, Steps } from "./openapi/model.ts"
-import { badRequest, type Routes } from "./context.ts"
+import type { DocumentOptions, DocumentSecurity, Steps } from "./openapi/model.ts"
+import { badRequest, type RouteRequest } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
-import { turn } from "./sse.ts"
 
 /** Maximum number of cached documents, one per view of the API, and of their characters. The latest is always kept. */
 const MAX_VIEWS = 16
@@ -21,43 +21,35 @@ const PIECE = 256 * 1024
 /** Milliseconds of work before other requests have a turn. */
 const SLICE = 8
 
-/** `GET /openapi.json`: the operations that the caller may call. Rebuilt when the registry has changed. */
-export function createDocuments(context: HTTPContext, stops: (() => void)[]): Routes {
-  const { rest } = context.options
-  if (rest === undefined) return []
+/** Answers with the document of the operations that the caller may call. Discard it when the registry has changed. */
+export function createDocuments(
+  context: HTTPContext,
+  place: Pick<DocumentOptions, "restPath" | "routeOf">,
+): (request: RouteRequest) => Promise<HTTPAnswer> {
   const documents = new Map<string, KeptDocument>()
   let access: AccessKeys | undefined
-  const forget = (): void => {
-    documents.clear()
-    access = undefined
+  return async ({ incoming, caller }) => {
+    const openapi = versionOf(incoming.query)
+    const { mountPath } = incoming
+    const { identity } = caller
+    const view = identity && viewOf(context, identity, (access ??= accessKeys(context)))
+    const key = `${openapi} ${mountPath ?? "."} ${view ?? ""}`
+    let document = documents.get(key)
+    if (document === undefined) {
+      const text = inSlices(textSteps(context, identity, { ...place, openapi, mountPath }))
+      const latest: KeptDocument = { text, length: undefined }
+      documents.set(key, (document = latest))
+      // A failure is answered to everyone who waits, and tried again by the next.
+      text.then(
+        ({ length }) => {
+          latest.length = length
+          makeRoom(documents, latest)
+        },
+        () => documents.clear(),
+      )
+    }
+    return answerOf(await document.text)
   }
-  stops.push(context.registry.onChange(forget))
-  return [
-    {
-      method: "GET",
-      path: "/openapi.json",
-      handle: async ({ incoming, caller }) => {
-        const openapi = versionOf(incoming.query)
-        const { mountPath } = incoming
-        const { identity } = caller
-        const view = identity && viewOf(context, identity, (access ??= accessKeys(context)))
-        const key = `${openapi} ${mountPath ?? "."} ${view ?? ""}`
-        let document = documents.get(key)
-        if (document === undefined) {
-          const place = { openapi, mountPath, restPath: rest.path }
-          const text = inSlices(textSteps(context, identity, place))
-          const latest: KeptDocument = { text, length: undefined }
-          documents.set(key, (document = latest))
-          // A failure is answered to everyone who waits, and tried again by the next.
-          text.then(({ length }) => {
-            latest.length = length
-            makeRoom(documents, latest)
-          }, forget)
-        }
-        return answerOf(await document.text)
-      },
-    },
-  ]
 }
 
 /** A document in pieces that are short enough to be written at once. */
@@ -72,7 +64,7 @@ interface KeptDocument {
   length: number | undefined
 }
 
-interface DocumentPlace {
+interface DocumentPlace extends Pick<DocumentOptions, "routeOf"> {
   readonly openapi: "3.1" | "3.2"
   readonly mountPath: string | undefined
   readonly restPath: string
@@ -81,7 +73,7 @@ interface DocumentPlace {
 function* textSteps(
   { registry, options }: HTTPContext,
   identity: Identity | undefined,
-  { openapi, mountPath, restPath }: DocumentPlace,
+  { openapi, mountPath, restPath, routeOf }: DocumentPlace,
 ): Steps<DocumentText> {
   const { title, version, description, basePath, isExposed, auth, authenticate } = options
   const security: DocumentSecurity[] = []
@@ -93,6 +85,8 @@ function* textSteps(
     version,
     description,
     restPath: `${mountPath ?? ""}${basePath}${restPath}`,
+    basePath: `${mountPath ?? ""}${basePath}`,
+    routeOf,
     // With an unknown prefix, paths are relative to the document.
     ...(mountPath === undefined && basePath === "" && { servers: [{ url: "." }] }),
     security,

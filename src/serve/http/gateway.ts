@@ -1,36 +1,37 @@
-import { jsonAnswer, dataAnswer, envelopeText } from "./answer.ts"
-import { specFields } from "../../core/spec-schemas.ts"
-import { plainSchema } from "../../schema/read/plain-schema.ts"
+import { jsonAnswer, dataAnswer, envelopeText, withHeaders } from "./answer.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
+import { idOf } from "../../core/define.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
-import { isFileLike } from "../../schema/files.ts"
-import { perObject } from "../../internal/per-object.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { FILE_MARK, isFileLike } from "../../schema/files.ts"
+import { viewOf } from "../../schema/read/view.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { selectData, selectionOf } from "../../core/selection.ts"
-import { batchRoute } from "./batch.ts"
-import { shownDeprecation } from "../../core/deprecation.ts"
-import { answerOperation, withDeprecation } from "./deprecation.ts"
-import { readInput } from "./files/upload.ts"
-import { listOperations } from "./listing.ts"
-import type { HTTPCaller, HTTPAnswer } from "../exchange.ts"
+import { answerOperation } from "./deprecation.ts"
+import { readInput } from "./read-input.ts"
+import type { HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { checkAcceptsEvents } from "./call-sink.ts"
-import { EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
-import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
+import { asksForType, EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { HTTPRefusal, refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 
 const PREFERENCE = { "preference-applied": "return=data" }
 const FILE_PREFERENCE = { "preference-applied": "return=file" }
 
-/** Routes that call every operation by its id and return envelopes. */
+/** The gateway path of an operation, from that of another one: only the last segment differs. */
+const gatewayPath = idOf
+
+/** Routes that call every operation by its id and return envelopes. What few requests need is loaded with the first. */
 export function createGateway(context: HTTPContext): Routes {
   return [
     {
       method: "GET",
       path: "/operations",
-      handle: async ({ incoming, caller }) =>
-        jsonAnswer(JSON.stringify(await listOperations(context, caller, incoming.query))),
+      handle: async ({ incoming, caller }) => {
+        const { listOperations } = await import("./listing.ts")
+        return jsonAnswer(JSON.stringify(await listOperations(context, caller, incoming.query)))
+      },
     },
     {
       method: "GET",
@@ -43,15 +44,22 @@ export function createGateway(context: HTTPContext): Routes {
       takesFiles: true,
       handle: (request) => call(context, request),
     },
-    batchRoute(context),
+    {
+      method: "POST",
+      path: "/batch",
+      handle: async (request) => {
+        const { runBatch } = await import("./batch.ts")
+        return await runBatch(context, request)
+      },
+    },
   ]
 }
 
-/** Answers with the spec, or with the stream for `EventSource`, which can only GET. */
-function describeOrStream(
-  context: HTTPContext,
-  request: RouteRequest,
-): HTTPAnswer | Promise<HTTPAnswer> {
+/**
+ * Answers with the spec; with the stream for `EventSource`, which can only GET; or, if the URL has an input, with the
+ * result of a query, so that HTTP caches can keep it.
+ */
+async function describeOrStream(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
   const spec = context.require(id, caller)
@@ -62,62 +70,102 @@ function describeOrStream(
   const accept = incoming.header("accept")
   const isStream = spec.type === "subscription"
   if (isStream ? prefers(accept, EVENTS) : wantsOnlyEvents(accept)) {
-    return answerOperation(context, request, spec, gatewayPath, () => {
+    return await answerOperation(context, request, spec, gatewayPath, async () => {
       if (!isStream) throw noStream(id, spec)
       refuseGet(id, spec)
-      const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
+      const text = await queryInput(incoming.query)
       const input = text === undefined ? undefined : context.parseJSON(text, spec)
-      return context.stream(id, spec, input, request, envelopeText)
+      return await context.stream(id, spec, input, request, envelopeText)
     })
   }
-  return description(context, caller, id, spec)
+  const text = incoming.query === "" ? undefined : await queryInput(incoming.query)
+  if (text === undefined) {
+    const { describeOperation } = await import("./listing.ts")
+    return await describeOperation(context, caller, id, spec, gatewayPath)
+  }
+  return await answerOperation(context, request, spec, gatewayPath, async () => {
+    refuseGet(id, spec)
+    const answer = await answerCall(context, request, spec, () =>
+      decodeFiles(spec.inputSchema, context.parseJSON(text, spec)),
+    )
+    return withHeaders(answer, { vary: "Accept, Prefer" })
+  })
 }
 
 function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
   const spec = context.require(id, caller)
+  return answerOperation(context, request, spec, gatewayPath, () =>
+    answerCall(context, request, spec, () => readInput(context, incoming, spec)),
+  )
+}
+
+async function answerCall(
+  context: HTTPContext,
+  request: RouteRequest,
+  spec: OperationSpec,
+  read: () => unknown,
+): Promise<HTTPAnswer> {
+  const { incoming } = request
+  const id = idOf(spec)
   const accept = incoming.header("accept")
-  return answerOperation(context, request, spec, gatewayPath, async () => {
-    if (spec.type === "subscription") {
-      checkAcceptsEvents(accept, id)
-      const input = await readInput(context, incoming, spec)
-      return await context.stream(id, spec, input, request, envelopeText)
+  if (spec.type === "subscription") {
+    checkAcceptsEvents(accept, id)
+    return await context.stream(id, spec, await read(), request, envelopeText)
+  }
+  if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
+  // Read before anything runs: a malformed query is refused without side effects.
+  const isBare = incoming.query !== "" && (await asksToUnwrap(incoming.query))
+  const preferred = preferredReturn(incoming.header("prefer"))
+  const select = await selectionIn(incoming.query, id, spec)
+  const envelope = select(await context.execute(id, spec, await read(), request))
+  const answer = await encodeFiles(() => {
+    if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
+    if (preferred === "file" && mayBeStreamed(envelope, spec)) {
+      return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
     }
-    if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
-    // Read before anything runs: a malformed query is refused without side effects.
-    const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
-    const selection = selectionOf(id, spec.outputSchema, selectedIn(incoming.query))
-    const preferred = preferredReturn(incoming.header("prefer"))
-    const input = await readInput(context, incoming, spec)
-    const envelope = selectData(await context.execute(id, spec, input, request), selection)
-    return await encodeFiles(() => {
-      if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
-      // Other metadata than that of a local result would be lost.
-      const isFile = isFileLike(envelope.data) && envelope.meta.source === "local"
-      if (isFile && preferred === "file")
-        return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
-      return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
-    })
+    return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
   })
+  if (!asksForType(incoming.header("prefer"))) return answer
+  return withHeaders(answer, { "operation-type": spec.type })
 }
 
-/** The gateway path of an operation, from that of another one: only the last segment differs. */
-function gatewayPath({ namespace, name }: OperationSpec): string {
-  return `${namespace}.${name}`
+/** Whether a result can be the body of an answer: clients of a schema with `File` expect a `File`, and no stream. */
+function mayBeStreamed({ data, meta }: ResponseEnvelope, { outputSchema }: OperationSpec): boolean {
+  // Other metadata than that of a local result would be lost.
+  if (!isFileLike(data) || meta.source !== "local") return false
+  return viewOf(outputSchema).first(FILE_MARK) !== "file"
 }
 
-function asksToUnwrap(query: string): boolean {
+/** The text of a whole input in a query. */
+async function queryInput(query: string): Promise<string | undefined> {
+  const { WHOLE_INPUT, parseQuery } = await import("./query-input.ts")
+  return parseQuery(query).get(WHOLE_INPUT)?.[0]
+}
+
+/** What `select=number,assignees.login` takes of a result. Throws `VALIDATION_ERROR`. */
+async function selectionIn(
+  query: string,
+  id: string,
+  { outputSchema }: OperationSpec,
+): Promise<(envelope: ResponseEnvelope) => ResponseEnvelope> {
+  if (!query.includes("select=")) return (envelope) => envelope
+  const { parseQuery } = await import("./query-input.ts")
+  const { selectData, selectionOf } = await import("../../core/selection.ts")
+  const texts = parseQuery(query).get("select")
+  const selection = selectionOf(
+    id,
+    outputSchema,
+    texts?.flatMap((text) => text.split(",")),
+  )
+  return (envelope) => selectData(envelope, selection)
+}
+
+async function asksToUnwrap(query: string): Promise<boolean> {
+  const { parseQuery } = await import("./query-input.ts")
   const [value] = parseQuery(query).get("unwrap") ?? []
   return value === "" || value === "1" || value === "true"
-}
-
-/** The paths in `select=number,assignees.login`, which may be there several times. */
-function selectedIn(query: string): readonly string[] | undefined {
-  if (query === "") return undefined
-  return parseQuery(query)
-    .get("select")
-    ?.flatMap((text) => text.split(","))
 }
 
 function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
@@ -128,37 +176,3 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
     { operationId: id, details: { operationId: id, type } },
   )
 }
-
-/** Answers with the spec, and with the policies that apply. */
-async function description(
-  context: HTTPContext,
-  caller: HTTPCaller,
-  id: string,
-  spec: OperationSpec,
-): Promise<HTTPAnswer> {
-  const policies = (await context.registry.describePolicies?.(id)) ?? []
-  const text = describeOperation(spec)
-  const isShown = (other: string): boolean => context.findFor(caller, other) !== undefined
-  // The rest is cached as text; policies change with the configuration, and callers see different successors.
-  const more = JSON.stringify({
-    deprecation: shownDeprecation(spec.deprecation, isShown),
-    ...(policies.length > 0 && { resilience: policies }),
-  })
-  const answered = jsonAnswer(`${text.slice(0, -1)}${more === "{}" ? "" : ","}${more.slice(1)}`)
-  return withDeprecation(answered, spec, context, caller, gatewayPath)
-}
-
-/** A spec as JSON: its input, output and errors, without implementation details. */
-const describeOperation = perObject((spec: OperationSpec): string => {
-  const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
-  const { visibility: _, deprecation: _caller, ...fields } = specFields(spec)
-  return JSON.stringify({
-    id: `${namespace}.${name}`,
-    namespace,
-    name,
-    ...fields,
-    inputSchema: plainSchema(inputSchema),
-    outputSchema: plainSchema(outputSchema),
-    errorSchemas: errorSchemas?.map((one) => ({ ...one, schema: plainSchema(one.schema) })),
-  })
-})

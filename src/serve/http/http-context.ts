@@ -1,15 +1,21 @@
+// What the routes of the HTTP API share: their calls, streams, values and problems.
+
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { turn } from "../../internal/defer.ts"
 import { deferred, withTimeout } from "../../internal/wait.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { OperationSpec } from "../../core/types.ts"
+import type { AnsweredOverHTTP } from "../../core/http-response.ts"
+import type { CallOptions, OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../exact-json.ts"
 import { maySee } from "../expose.ts"
+import type { ValuesFor } from "../mount.ts"
 import { whenEnded } from "../expiry.ts"
 import { streamAnswer, problemAnswer, toProblem } from "./answer.ts"
 import {
@@ -20,13 +26,18 @@ import {
   termsOf,
   watchAll,
 } from "./call-sink.ts"
-import type { ItemTerms } from "./call-sink.ts"
-import { Heartbeats, EventStream, turn } from "./sse.ts"
+import type { CallsHost, ItemTerms, RequestTerms } from "./call-sink.ts"
+import { contextValues } from "./request-view.ts"
+import { responseOf } from "./response.ts"
+import type { EventStream, Heartbeats } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 import { badRequest, tooLong, type ResolvedHTTPOptions, type RouteRequest } from "./context.ts"
 
 /** The part of a request that one of its calls needs. */
-export type CallIncoming = Pick<HTTPIncoming, "method" | "path" | "header" | "requestId" | "onGone">
+export type CallIncoming = Pick<
+  HTTPIncoming,
+  "method" | "path" | "header" | "like" | "raw" | "requestId" | "response" | "onGone"
+>
 
 /** A request and its caller, as far as they are known. */
 interface CallRequest {
@@ -35,7 +46,7 @@ interface CallRequest {
 }
 
 /** What routes need: it runs the calls and streams of requests, and keeps track of them. */
-export class HTTPContext {
+export class HTTPContext implements CallsHost {
   readonly registry: ServedRegistry
   readonly options: ResolvedHTTPOptions
   readonly clock: Clock
@@ -44,11 +55,11 @@ export class HTTPContext {
   isDraining = false
   /** Running calls were ended. */
   #isEnded = false
-  readonly #calls = new Set<HTTPCall>()
+  readonly running: Set<HTTPCall> = new Set()
   #requests = 0
   #whenIdle: (() => void) | undefined
   readonly #streams = new Set<EventStream>()
-  readonly #heartbeats: Heartbeats
+  #heartbeats: Heartbeats | undefined
   readonly #failures: Failures
 
   constructor(
@@ -62,7 +73,6 @@ export class HTTPContext {
     this.clock = clock
     this.logger = logger
     this.#failures = new Failures("http", options, logger)
-    this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
   }
 
   /** The spec of an external, exposed operation, for any caller. */
@@ -94,6 +104,18 @@ export class HTTPContext {
     )
   }
 
+  /** What the option `context` provides for a call. */
+  readonly valuesFor: ValuesFor = (operationId, incoming, identity) => {
+    const { context, authenticateTimeout: timeout } = this.options
+    if (context === undefined) return undefined
+    return contextValues(
+      context,
+      incoming,
+      { operationId, identity },
+      { timeout, clock: this.clock },
+    )
+  }
+
   /**
    * Runs a query or mutation with options from the headers `request-id`, `x-timeout-ms` and `traceparent`.
    * Cancels it when the client disconnects. Rejects with a `CallError`.
@@ -106,12 +128,16 @@ export class HTTPContext {
     { incoming, caller }: CallRequest,
     own?: ItemTerms,
   ): Promise<ResponseEnvelope> {
-    try {
+    const run = (values?: CallOptions["metadata"]): Promise<ResponseEnvelope> => {
       // Further calls of a batch.
       if (this.#isEnded) throw closing()
-      const terms = termsOf(incoming, this.options.timeout)
-      const call = new HTTPCall(id, incoming, caller?.identity, terms, this.#calls, own)
+      const terms = withValues(termsOf(incoming, this.options.timeout), values)
+      const call = new HTTPCall(id, incoming, caller?.identity, terms, this, own)
       return call.run(this.registry, inputOrEmpty(input, spec))
+    }
+    try {
+      const values = this.valuesFor(id, incoming, caller?.identity)
+      return values instanceof Promise ? values.then(run) : run(values)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -128,12 +154,20 @@ export class HTTPContext {
     { incoming, caller }: RouteRequest,
     render: (envelope: ResponseEnvelope) => string,
   ): Promise<HTTPAnswer> {
-    const terms = streamTermsOf(incoming)
+    const sse = await import("./sse.ts")
+    const values = await this.valuesFor(id, incoming, caller.identity)
+    const terms = withValues(streamTermsOf(incoming), values)
     const { metadata, check } = watchResume(terms.metadata)
     const full = caller.openStream()
     if (full !== undefined) throw full
     const { requestId } = incoming
-    const options = { ...terms, metadata, requestId, identity: caller.identity }
+    const { logger } = this
+    const options: CallOptions & AnsweredOverHTTP = {
+      ...{ ...terms, metadata, requestId, identity: caller.identity },
+      get answering() {
+        return responseOf(incoming, id, logger)
+      },
+    }
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
     const first = items.next().then((item) => {
       check(id)
@@ -149,14 +183,15 @@ export class HTTPContext {
     }
     // The stream handles the rejection, possibly later.
     first.catch(() => undefined)
-    const events: EventStream = new EventStream({
+    const { heartbeatMs, maxBufferBytes } = this.options.sse
+    const events: EventStream = new sse.EventStream({
       items,
       first,
       render,
       renderError: (error) => this.problemText(error, { incoming, caller }, spec),
       lastId: lastNumberOf(incoming),
-      maxBufferBytes: this.options.sse.maxBufferBytes,
-      heartbeats: this.#heartbeats,
+      maxBufferBytes,
+      heartbeats: (this.#heartbeats ??= new sse.Heartbeats(this.clock, heartbeatMs)),
       over: () => {
         stop()
         this.#streams.delete(events)
@@ -165,6 +200,12 @@ export class HTTPContext {
     const stop = whenEnded(caller, this.clock, (error) => events.end(error))
     this.#streams.add(events)
     return streamAnswer(events)
+  }
+
+  /** Reads the body of a request as the input of an operation in JSON. */
+  async readJSON(incoming: HTTPIncoming, spec: OperationSpec): Promise<unknown> {
+    const text = await incoming.readBody(this.options.maxBodyBytes)
+    return decodeFiles(spec.inputSchema, this.parseBody(text, spec))
   }
 
   /**
@@ -216,7 +257,7 @@ export class HTTPContext {
     }
     this.#isEnded = true
     watchAll()
-    for (const call of this.#calls) call.end()
+    for (const call of this.running) call.end()
     // Requests that were just ended have one turn to answer.
     if (this.#requests > 0) await turn()
   }
@@ -230,6 +271,10 @@ export class HTTPContext {
       identity: caller?.identity,
     })
   }
+}
+
+function withValues(terms: RequestTerms, values: CallOptions["metadata"]): RequestTerms {
+  return values === undefined ? terms : { ...terms, metadata: { ...terms.metadata, ...values } }
 }
 
 /** The error of a server that is closing. */

@@ -1,10 +1,16 @@
+import { shownDeprecation } from "../../core/deprecation.ts"
 import { refusal } from "../../core/errors.ts"
+import { specFields } from "../../core/spec-schemas.ts"
 import type { SearchResult } from "../../engine/catalog.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { OperationSpec, OperationType } from "../../core/types.ts"
+import { perObject } from "../../internal/per-object.ts"
+import { plainSchema } from "../../schema/read/plain-schema.ts"
+import { jsonAnswer } from "./answer.ts"
+import { withDeprecation } from "./deprecation.ts"
 import { parseQuery } from "./query-input.ts"
 import type { HTTPContext } from "./http-context.ts"
-import type { HTTPCaller } from "../exchange.ts"
+import type { HTTPAnswer, HTTPCaller } from "../exchange.ts"
 import { maySee } from "../expose.ts"
 import { indexInSlices } from "../search-index.ts"
 
@@ -55,6 +61,41 @@ export async function searchIds(
   if (asked.query === undefined) return []
   return (await searchFor(context, caller, asked.query, asked)).map(({ id }) => id)
 }
+
+/** Answers with the spec, and with the policies that apply. */
+export async function describeOperation(
+  context: HTTPContext,
+  caller: HTTPCaller,
+  id: string,
+  spec: OperationSpec,
+  pathOf: (spec: OperationSpec) => string,
+): Promise<HTTPAnswer> {
+  const policies = (await context.registry.describePolicies?.(id)) ?? []
+  const text = specText(spec)
+  const isShown = (other: string): boolean => context.findFor(caller, other) !== undefined
+  // The rest is cached as text; policies change with the configuration, and callers see different successors.
+  const more = JSON.stringify({
+    deprecation: shownDeprecation(spec.deprecation, isShown),
+    ...(policies.length > 0 && { resilience: policies }),
+  })
+  const answered = jsonAnswer(`${text.slice(0, -1)}${more === "{}" ? "" : ","}${more.slice(1)}`)
+  return withDeprecation(answered, spec, context, caller, pathOf)
+}
+
+/** A spec as JSON: its input, output and errors, without implementation details. */
+const specText = perObject((spec: OperationSpec): string => {
+  const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
+  const { visibility: _, deprecation: _caller, ...fields } = specFields(spec)
+  return JSON.stringify({
+    id: `${namespace}.${name}`,
+    namespace,
+    name,
+    ...fields,
+    inputSchema: plainSchema(inputSchema),
+    outputSchema: plainSchema(outputSchema),
+    errorSchemas: errorSchemas?.map((one) => ({ ...one, schema: plainSchema(one.schema) })),
+  })
+})
 
 interface Filter {
   readonly query: string | undefined

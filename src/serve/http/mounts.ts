@@ -1,3 +1,4 @@
+import type { Identity } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { typeName } from "../../internal/message-text.ts"
 import { MOUNT, type Mountable, type MountedServer, type MountHost } from "../mount.ts"
@@ -9,15 +10,14 @@ import { normalizePath } from "./mount-path.ts"
 /**
  * A server that answers web requests and Node requests, such as `MCPServer`.
  *
- * In a server that authenticates, `fetch` gets the caller as its second argument and `node` as its fourth.
+ * In a server that authenticates, `fetch` gets the caller as its second argument, and `node` its identity in the third.
  */
 export interface ServerLike {
   fetch(request: Request, caller?: never): Promise<Response>
   node(
     request: NodeRequestLike,
     response: NodeResponseLike,
-    body?: unknown,
-    caller?: never,
+    given?: { readonly body?: unknown; readonly identity?: Identity | undefined },
   ): unknown
 }
 

@@ -13,6 +13,7 @@ import type { HTTPMount, MountOptions } from "./mounts.ts"
 import type { RestOptions, Routes, ResolvedHTTPOptions } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 import { normalizePath } from "./mount-path.ts"
+import type { ProvideHTTPContext } from "./request-view.ts"
 
 /** Options of `toHTTP`. */
 export interface HTTPServerOptions extends ErrorReporting, Omit<GuardOptions, "maxStreams"> {
@@ -28,6 +29,11 @@ export interface HTTPServerOptions extends ErrorReporting, Omit<GuardOptions, "m
   readonly rest?: boolean | RestOptions | undefined
   /** Which operations are served; default: all except internal ones. */
   readonly expose?: Pick<ExposeOptions, "include" | "exclude" | "namespaces"> | undefined
+  /**
+   * Provides context values for each call from its HTTP request: `(request) => tenant.provide(…)`, a list of such
+   * values, or a promise. Runs after authentication, with the time limit of that.
+   */
+  readonly context?: ProvideHTTPContext | undefined
   /** Maximum size of a body; default: 1 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** Maximum size of a body with files; default: `maxBodyBytes`. Files beyond `maxBodyBytes` are streams. */
@@ -46,6 +52,11 @@ export interface HTTPServerOptions extends ErrorReporting, Omit<GuardOptions, "m
    * those of this server. With `auth`, anything other than an MCP server has to be `{ mount, public }`.
    */
   readonly mounts?: Readonly<Record<string, HTTPMount>> | undefined
+  /**
+   * Serves the console to browsers that open the base URL, or the console in another folder. Other clients get the
+   * list of endpoints there, as without it. Needs a file system. Default: false.
+   */
+  readonly console?: boolean | string | undefined
   /** @internal Further routes of the API itself, behind the same guard. */
   readonly routes?: ((context: HTTPContext) => Routes) | undefined
   /** @internal Public files: without authentication, but with checks of host and origin. */
@@ -121,6 +132,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   trustedProxies: { list: "text" },
   ...UPGRADE_RULES,
   cors: { members: CORS_OPTIONS },
+  context: "function",
   maxBodyBytes: "count",
   maxUploadBytes: "count",
   maxBatch: "count",
@@ -131,6 +143,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   timeout: "duration",
   drainMs: { min: 0 },
   mounts: { record: MOUNT_OPTION },
+  console: { either: ["boolean", "text"] },
   routes: "function",
   files: { methods: ["has", "answer"], expected: "files with has() and answer()" },
   onClose: "function",

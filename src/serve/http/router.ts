@@ -27,7 +27,10 @@ export class Router {
 
   constructor(routes: Routes, basePath: string) {
     this.#basePath = basePath
-    for (const route of routes) this.#add(route)
+    for (const route of routes) {
+      if (this.add(route)) continue
+      throw new TypeError(`toHTTP(): there are two routes for ${route.method} ${route.path}.`)
+    }
   }
 
   find(path: string): RouteMatch | undefined {
@@ -58,7 +61,31 @@ export class Router {
       : { methods: here.methods, params: params ?? NO_PARAMS }
   }
 
-  #add(route: Route): void {
+  /** Every match of a path: a segment that is named comes before a parameter, from left to right. */
+  findAll(path: string): RouteMatch[] {
+    const base = this.#basePath
+    if (!path.startsWith(`${base}/`)) return []
+    const segments = path.slice(base.length + 1).split("/")
+    const found: RouteMatch[] = []
+    const visit = (here: Place, at: number, params: readonly string[]): void => {
+      const segment = segments[at]
+      if (segment === undefined) {
+        if (here.methods.size > 0) found.push({ methods: here.methods, params })
+        return
+      }
+      const named = here.next.get(segment)
+      if (named !== undefined) visit(named, at + 1, params)
+      const value = here.param === undefined ? undefined : decode(segment)
+      if (here.param !== undefined && value !== undefined) {
+        visit(here.param, at + 1, [...params, value])
+      }
+    }
+    visit(this.#root, 0, NO_PARAMS)
+    return found
+  }
+
+  /** Adds a route; returns `false` if there is one for the same requests. */
+  add(route: Route): boolean {
     let here = this.#root
     for (const segment of route.path.slice(1).split("/")) {
       if (segment.startsWith("{")) {
@@ -69,10 +96,9 @@ export class Router {
       if (next === undefined) here.next.set(segment, (next = place()))
       here = next
     }
-    if (here.methods.has(route.method)) {
-      throw new TypeError(`toHTTP(): there are two routes for ${route.method} ${route.path}.`)
-    }
+    if (here.methods.has(route.method)) return false
     here.methods.set(route.method, route)
+    return true
   }
 }
 

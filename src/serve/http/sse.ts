@@ -1,7 +1,7 @@
 import type { CallError } from "../../core/errors.ts"
 import { encodeSoon } from "../../core/unread-file.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
-import { defer, setRef } from "../../internal/defer.ts"
+import { defer, setRef, turn } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { HTTPSink, HTTPStream } from "../exchange.ts"
@@ -142,13 +142,6 @@ export class EventStream implements HTTPStream, Beating {
   #leave(): void {
     this.#parts.items.return?.().catch(() => undefined)
   }
-}
-
-/** Resolves after the current turn. */
-export function turn(): Promise<void> {
-  return new Promise<void>((resolve) => {
-    defer(resolve)
-  })
 }
 
 function failure(json: string): string {

@@ -11,7 +11,6 @@ import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 import { isStream } from "../exchange.ts"
 import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
-import { createDocuments } from "./documents.ts"
 import { Endpoints, indexRoute, answerHealth } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
 import { WebIncoming, toResponse } from "../fetch.ts"
@@ -21,10 +20,14 @@ import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange
 import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts, type Mount } from "./mounts.ts"
-import { ALREADY_SENT, answerNode } from "../node.ts"
-import { HTTP_OPTIONS, resolveHTTPOptions, type HTTPServerOptions } from "./options.ts"
-import { createRest } from "./rest.ts"
-import { Router, methodNotAllowed } from "./router.ts"
+import { ALREADY_SENT, answerNode, type IgnoredFunction, type NodeGiven } from "../node.ts"
+import { withOwnHeaders } from "./response.ts"
+import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
+import type { HTTPServerOptions, PublicFiles } from "./options.ts"
+import { checkConsole, loadConsole } from "./console.ts"
+import { OperationRoutes, ownPaths } from "./own-routes.ts"
+import { createRest, documentRoutes } from "./rest.ts"
+import { Router, methodNotAllowed, type RouteMatch } from "./router.ts"
 import { HTTPRefusal, type Routes } from "./context.ts"
 
 /** A registry as an HTTP API. */
@@ -37,10 +40,15 @@ export interface HTTPServer extends AsyncDisposable {
   /** Answers requests of any server. */
   readonly handle: HTTPHandler
   /**
-   * Answers requests of Node's `http` and of frameworks on top of it. `body` is for frameworks that parse
-   * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
+   * Answers requests of Node's `http` and of frameworks on top of it. Pass `{ body }` if the framework parses
+   * bodies and does not leave them on the request, and `{ identity }` as for `fetch`. A function, such as Express's
+   * `next`, is ignored.
    */
-  readonly node: (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown) => void
+  readonly node: (
+    request: HTTPRequestLike,
+    response: HTTPResponseLike,
+    given?: NodeGiven | IgnoredFunction,
+  ) => void
   /** Refuses new requests, waits for running ones, then cancels the rest. Calling it twice is fine. */
   close(): Promise<void>
   /** @internal For code that opens ports and sockets. */
@@ -68,10 +76,15 @@ class Server extends Closable implements HTTPServer {
   readonly inner: HTTPInner
   readonly #context: HTTPContext
   readonly #guard: Guard
-  readonly #router: Router
+  #router: Router
+  readonly #operations: OperationRoutes
   readonly #mounts: Mounts
   readonly #paths: MountPaths
   readonly #stops: (() => void)[] = []
+  #files: PublicFiles | undefined
+  /** The console is being loaded. */
+  #loading: Promise<void> | undefined
+  #closeConsole: (() => void) | undefined
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
     super()
@@ -80,28 +93,53 @@ class Server extends Closable implements HTTPServer {
     const { basePath, isExposed, isFiltered } = resolved
     this.#guard = new Guard({ ...options, maxStreams: options.sse?.maxStreams }, clock, logger)
     const { authenticate } = this.#guard
-    this.#mounts = new Mounts(options.mounts ?? {}, { authenticate, clock, limits: options })
     const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context
-    const routes: Routes = [
-      ...(resolved.gateway ? createGateway(context) : []),
-      ...(resolved.rest === undefined ? [] : createRest(context)),
-      ...createDocuments(context, this.#stops),
+    const valuesFor = options.context && context.valuesFor
+    const host = { authenticate, clock, limits: options, valuesFor }
+    this.#mounts = new Mounts(options.mounts ?? {}, host)
+    const gateway = resolved.gateway ? createGateway(context) : []
+    const defaults = createRest(context)
+    const others: Routes = [
+      ...documentRoutes(context, (spec) => this.#operations.routeOf(spec), this.#stops),
       ...(options.routes?.(context) ?? []),
     ]
     const endpoints = new Endpoints()
-    endpoints.addRoutes(routes, basePath)
+    endpoints.addRoutes([...gateway, ...defaults, ...others], basePath)
     for (const { path, mounted } of this.#mounts.all) {
       endpoints.add({ path, protocol: mounted?.protocol })
     }
-    this.#router = new Router([...routes, indexRoute(context, endpoints)], basePath)
+    const fixed = [...gateway, ...others, indexRoute(context, endpoints)]
+    const { console: page = false } = options
+    const hasConsole = options.files !== undefined || page !== false
+    const taken = ownPaths(fixed, this.#mounts, resolved, hasConsole)
+    this.#operations = new OperationRoutes(context, defaults, taken, this.#stops)
+    this.#router = new Router(fixed, basePath)
     this.#paths = new MountPaths({
       basePath,
-      isRoute: (path) => this.#router.find(path) !== undefined,
+      isRoute: (path) => this.#find(path, "GET") !== undefined,
       isMount: (path) => (this.#mounts.find(path) ?? this.#mounts.document(path)) !== undefined,
     })
     const shown = isFiltered === true ? new ExposedRegistry(registry, isExposed) : registry
     this.inner = { registry: shown, guard: this.#guard, basePath, options, endpoints }
+    this.#files = options.files
+    if (page === false) return
+    checkConsole("toHTTP", options.gateway)
+    const folder = typeof page === "string" ? page : undefined
+    const { title, expose } = options
+    const terms = { basePath, folder, title, expose, clock, websocket: false }
+    this.#loading = loadConsole()
+      .then((create) => {
+        const { routes, files, close } = create(registry, terms)
+        if (context.isDraining) return close()
+        this.#closeConsole = close
+        const own = routes(context)
+        endpoints.addRoutes(own, basePath)
+        this.#router = new Router([...fixed, ...own], basePath)
+        this.#files = files
+      })
+      .catch((error: Error) => logger.error(error.message))
+      .finally(() => (this.#loading = undefined))
   }
 
   readonly fetch = async (
@@ -120,27 +158,36 @@ class Server extends Closable implements HTTPServer {
     return response ?? toResponse(answer, incoming)
   }
 
-  readonly node = (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown): void => {
+  readonly node = (
+    request: HTTPRequestLike,
+    response: HTTPResponseLike,
+    given?: NodeGiven | IgnoredFunction,
+  ): void => {
     const mount = this.#mounts.isEmpty
       ? undefined
       : this.#mounts.find(this.#paths.ofRequest(request))
     if (mount?.server === undefined) {
-      void answerNode(request, response, this.handle, this.#paths, body)
+      void answerNode(request, response, this.handle, this.#paths, given)
       return
     }
     const { server } = mount
-    void answerNode(request, response, (incoming) =>
-      this.#mount(incoming, mount, async (_, admitted) => {
+    const { body } = Object(given) as NodeGiven
+    const handle: HTTPHandler = (incoming) => {
+      if (incoming.mistake !== undefined) return this.handle(incoming)
+      return this.#mount(incoming, mount, async (_, { identity }) => {
         const over = new Promise<void>((resolve) => response.once("close", () => resolve()))
-        await server.node(request, response, body, admitted as never)
+        await server.node(request, response, { body, identity })
         await over
         return ALREADY_SENT
-      }),
-    )
+      })
+    }
+    void answerNode(request, response, handle, undefined, given)
   }
 
   readonly handle: HTTPHandler = (incoming) => {
-    const { path } = incoming
+    if (this.#loading !== undefined) return this.#loading.then(() => this.handle(incoming))
+    const { path, mistake } = incoming
+    if (mistake !== undefined) return this.#context.problem(mistake, { incoming })
     if (!this.#mounts.isEmpty) {
       const document = this.#mounts.document(path)
       if (document !== undefined) return document(incoming)
@@ -157,9 +204,9 @@ class Server extends Closable implements HTTPServer {
     }
     if (isDraining)
       return withHeaders(this.#context.problem(closing(), { incoming }), { connection: "close" })
-    if (options.files?.has(path, incoming) === true) {
+    if (this.#files?.has(path, incoming) === true) {
       const refused = this.#guard.checkSource(incoming, true)
-      return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
+      return refused === undefined ? this.#files.answer(incoming) : this.#enter(incoming, refused)
     }
     const admission = this.#guard.admit(incoming, undefined, this.#takesFiles(incoming))
     return admission instanceof Promise
@@ -205,9 +252,9 @@ class Server extends Closable implements HTTPServer {
         try {
           const answer =
             handler === undefined ? this.#route(incoming, admission) : handler(incoming, admission)
-          if (!(answer instanceof Promise)) return this.#finish(answer, admission, mount)
+          if (!(answer instanceof Promise)) return this.#finish(answer, incoming, admission, mount)
           return answer.then(
-            (settled) => this.#finish(settled, admission, mount),
+            (settled) => this.#finish(settled, incoming, admission, mount),
             (error: unknown) => this.#fail(error, incoming, admission),
           )
         } catch (error) {
@@ -218,16 +265,22 @@ class Server extends Closable implements HTTPServer {
   }
 
   #route(incoming: HTTPIncoming, caller: Admitted): HTTPAnswer | Promise<HTTPAnswer> {
-    const match = this.#router.find(incoming.path)
+    const method = incoming.method === "HEAD" ? "GET" : incoming.method
+    const match = this.#find(incoming.path, method)
     if (match === undefined) {
-      const page = this.inner.options.files?.missing?.(incoming)
+      const page = this.#files?.missing?.(incoming)
       if (page !== undefined) return page
       throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", this.#paths.nothingAt(incoming.path))
     }
     const { methods, params } = match
-    const route = methods.get(incoming.method === "HEAD" ? "GET" : incoming.method)
+    const route = methods.get(method)
     if (route !== undefined) return route.handle({ incoming, caller, params })
     throw methodNotAllowed(methods, incoming.method)
+  }
+
+  /** The routes of a path; of several, those with the method. The server's own come first. */
+  #find(path: string, method: string): RouteMatch | undefined {
+    return this.#router.find(path) ?? this.#operations.find(path, method)
   }
 
   /**
@@ -240,24 +293,32 @@ class Server extends Closable implements HTTPServer {
     if (isJsonBody(incoming)) return false
     const isOpen = this.inner.options.cors?.origins.includes("*") === true
     if (isOpen && incoming.header("cookie") !== undefined) return false
-    return this.#router.find(incoming.path)?.methods.get(incoming.method)?.takesFiles === true
+    const { path, method } = incoming
+    return this.#find(path, method)?.methods.get(method)?.takesFiles === true
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
-    return this.#finish(this.#context.problem(error, { incoming, caller: admission }), admission)
+    const problem = this.#context.problem(error, { incoming, caller: admission })
+    return this.#finish(problem, incoming, admission)
   }
 
-  #finish(answer: HTTPAnswer, admission: Admitted, mount?: Mount): HTTPAnswer {
+  #finish(
+    answer: HTTPAnswer,
+    { response }: HTTPIncoming,
+    admission: Admitted,
+    mount?: Mount,
+  ): HTTPAnswer {
     if (answer === ALREADY_SENT) {
       this.#release(admission)
       return answer
     }
     const { headers } = admission
     // Headers of a mount take precedence.
-    const complete =
+    let complete =
       mount === undefined
         ? withHeaders(answer, headers)
         : withHeaders({ ...answer, headers }, answer.headers)
+    if (response !== undefined) complete = withOwnHeaders(complete, response)
     if (!isStream(complete.body)) {
       this.#release(admission)
       return complete
@@ -279,6 +340,8 @@ class Server extends Closable implements HTTPServer {
     this.#context.isDraining = true
     const { onClose, drainMs = 5000 } = this.inner.options
     onClose?.()
+    // The streams of open consoles do not end by themselves.
+    this.#closeConsole?.()
     await this.#context.drain(drainMs)
     for (const stop of this.#stops) stop()
   }

@@ -40,6 +40,7 @@ export function callTool(parts: CallParts, exchange: Exchange): Promise<object> 
     log: isLogLevel(level) ? logOf(name, level, parts.logger, exchange) : undefined,
     metadata: traceOf(meta),
     isWhole: meta?.[WHOLE_RESULT] === true,
+    valuesFor: exchange.valuesFor,
   }
   const requestInput = liveInput(name, exchange, parts.inputTimeoutMs)
   const call =

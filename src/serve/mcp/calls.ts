@@ -50,7 +50,7 @@ export async function runOperation(
       const result = await callStream(registry, tool, input, { call, requestId }, options, place)
       return bounded(tool, selectedItems(result, selection), call, options, isSearched)
     }
-    const callOptions = optionsOf(call, requestId, call.progress)
+    const callOptions = await optionsOf(call, tool.id, requestId, call.progress)
     const operationInput = (selecting ?? tool.form).toInput(input)
     const envelope = await registry.execute(tool.id, operationInput, callOptions)
     const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options, selection))
@@ -82,7 +82,8 @@ async function callStream(
   } catch (error) {
     return errorText(error, place, tool, requestId)
   }
-  const stream = registry.subscribe(tool.id, tool.form.toInput(args), optionsOf(call, requestId))
+  const callOptions = await optionsOf(call, tool.id, requestId)
+  const stream = registry.subscribe(tool.id, tool.form.toInput(args), callOptions)
   // Items are sent twice, the second time with quotes escaped.
   const maxBytes = options.maxResultBytes / 4
   const collected = await collect(stream, bounds, maxBytes, call.progress, systemClock)
@@ -120,11 +121,17 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
 }
 
 function optionsOf(
-  { signal, identity, requestInput, log, metadata }: SurfaceCall,
+  { signal, identity, requestInput, log, metadata, valuesFor }: SurfaceCall,
+  operationId: string,
   requestId: string,
   progress?: SurfaceCall["progress"],
-): CallOptions {
-  return { signal, requestId, identity, requestInput, log, metadata, progress }
+): CallOptions | Promise<CallOptions> {
+  const options = { signal, requestId, identity, requestInput, log, metadata, progress }
+  if (valuesFor === undefined) return options
+  return Promise.resolve(valuesFor(operationId)).then((values) => ({
+    ...options,
+    metadata: { ...metadata, ...values },
+  }))
 }
 
 /** Usual names of inputs that make results smaller. */
@@ -140,7 +147,10 @@ function bounded(
   isSearched: boolean,
 ): SurfaceResult {
   const most = options.maxResultBytes
-  const fitted = call.isWhole === true ? result : fitResult(tool, result, call, options, isSearched)
+  // Tools of imported servers are passed on as they are, unless a limit is set.
+  const isPassedOn = tool.raw !== undefined && !isSearched && !options.isLimitSet
+  const isWhole = call.isWhole === true || isPassedOn
+  const fitted = isWhole ? result : fitResult(tool, result, call, options, isSearched)
   const bytes = sizeOf(fitted, most)
   return bytes <= most ? fitted : tooLarge(tool, bytes, most)
 }

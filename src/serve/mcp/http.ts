@@ -137,7 +137,9 @@ export class HTTPServing {
     requests: readonly RPCRequest[],
     session?: Session,
   ): Promise<HTTPAnswer> {
-    const { incoming, caller } = request
+    const { incoming, caller, mount } = request
+    const provide = mount?.host.valuesFor
+    const valuesFor = provide && ((id: string) => provide(id, incoming, caller.identity))
     const peer = session?.peer ?? new Peer(false)
     const keepAliveMs = this.#keepAliveMs
     const isListening = requests[0]?.method === LISTEN && era === "modern"
@@ -167,7 +169,9 @@ export class HTTPServing {
       },
     })
     if (session !== undefined) session.open++
-    for (const one of requests) exchanges.push(new Exchange(peer, era, one, caller, reply))
+    for (const one of requests) {
+      exchanges.push(new Exchange(peer, era, one, caller, reply, valuesFor))
+    }
     stop = incoming.onGone(() => reply.close(true))
     for (const exchange of exchanges) void this.#responder.answer(exchange)
     return reply.answer

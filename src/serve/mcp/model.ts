@@ -23,7 +23,14 @@ export interface SurfaceCall
   readonly signal: AbortSignal
   /** The caller is a program that asked for whole results, however long. */
   readonly isWhole?: boolean | undefined
+  /** Further metadata, which the HTTP server around this one provides for an operation. */
+  readonly valuesFor?: ProvideValues | undefined
 }
+
+/** Returns a part of the metadata of a call. */
+export type ProvideValues = (
+  operationId: string,
+) => CallOptions["metadata"] | Promise<CallOptions["metadata"]>
 
 /** The result of a tool call. */
 export interface SurfaceResult {

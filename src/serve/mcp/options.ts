@@ -28,7 +28,8 @@ export interface SurfaceOptions extends ErrorReporting {
   readonly textResult?: ((data: unknown, spec: OperationSpec) => string | undefined) | undefined
   /**
    * Characters of a result that a model receives; default: 40,000. Of a longer one it receives whole items, and reads
-   * on with the tool `read_result`. `Infinity` sends results whole.
+   * on with the tool `read_result`. `Infinity` sends results whole. Tools of imported servers that are served as tools
+   * of their own are passed on as they are, unless this is set.
    */
   readonly maxResultLength?: number | undefined
   /** Maximum size of a result, in bytes of JSON; default: 8 MB. */
@@ -189,6 +190,8 @@ export interface ResolvedSurfaceOptions
   readonly isExposed: (spec: OperationSpec) => boolean
   readonly streams: StreamLimits
   readonly failures: Failures
+  /** `maxResultLength` was given: it applies to tools of imported servers, too. */
+  readonly isLimitSet: boolean
   /** Results that were longer than `maxResultLength`. */
   readonly kept: KeptResults
 }
@@ -221,6 +224,7 @@ export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceO
       maxTimeoutMs,
     },
     failures: new Failures("mcp", options, logger),
+    isLimitSet: options.maxResultLength !== undefined,
     kept: new KeptResults(systemClock),
   }
 }

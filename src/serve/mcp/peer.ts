@@ -3,6 +3,7 @@ import { CancelToken } from "../../internal/signals.ts"
 import type { JsonObject, LogLevel, MCPEra } from "../../mcp/model.ts"
 import type { KnownCaller } from "../authenticate.ts"
 import { notification } from "./messages.ts"
+import type { ProvideValues } from "./model.ts"
 import type { Answer, RequestId, RPCError } from "./messages.ts"
 import type { RPCNotification, RPCRequest, RPCResponse } from "./messages.ts"
 
@@ -92,13 +93,22 @@ export class Exchange {
   readonly era: MCPEra
   readonly request: RPCRequest
   readonly caller: KnownCaller
+  readonly valuesFor: ProvideValues | undefined
   /** Ends the work for the request. */
   readonly token: CancelToken = new CancelToken()
   readonly #channel: Channel
   #isOver = false
   #listeners: Set<() => void> | undefined
 
-  constructor(peer: Peer, era: MCPEra, request: RPCRequest, caller: KnownCaller, channel: Channel) {
+  constructor(
+    peer: Peer,
+    era: MCPEra,
+    request: RPCRequest,
+    caller: KnownCaller,
+    channel: Channel,
+    valuesFor?: ProvideValues,
+  ) {
+    this.valuesFor = valuesFor
     this.peer = peer
     this.era = era
     this.request = request

@@ -7,7 +7,7 @@ import type { Identity } from "../../core/types.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { toResponse, WebIncoming } from "../fetch.ts"
 import { MOUNT, type Mountable, type MountedServer, type MountHost } from "../mount.ts"
-import { answerNode } from "../node.ts"
+import { answerNode, type IgnoredFunction, type NodeGiven } from "../node.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import { GONE, NOT_SERVED, Refusal, refuse } from "./answers.ts"
 import { Authenticator, identityGiven, type GivenCaller, type Mounted } from "./auth.ts"
@@ -24,13 +24,14 @@ export interface MCPServer extends AsyncDisposable {
   /** Answers a web request. */
   readonly fetch: (request: Request, caller?: GivenCaller) => Promise<Response>
   /**
-   * Answers a Node request: `http.createServer(server.node)`. `body` is for frameworks that parse
-   * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
+   * Answers a Node request: `http.createServer(server.node)`. Pass `{ body }` if the framework parses bodies and does
+   * not leave them on the request, and `{ identity }` if you have authenticated the caller. A function, such as
+   * Express's `next`, is ignored.
    */
   readonly node: (
     request: NodeRequestLike,
     response: NodeResponseLike,
-    body?: unknown,
+    given?: NodeGiven | IgnoredFunction,
   ) => Promise<void>
   /** Listens on its own port. */
   listen(options?: ListenOptions): Promise<Listening>
@@ -80,9 +81,9 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   readonly node = async (
     request: NodeRequestLike,
     response: NodeResponseLike,
-    body?: unknown,
+    given?: NodeGiven | IgnoredFunction,
   ): Promise<void> => {
-    await answerNode(request, response, (incoming) => this.#handle(incoming), undefined, body)
+    await answerNode(request, response, (incoming) => this.#handle(incoming), undefined, given)
   };
 
   /** Mounts this server below a path of an HTTP server, which authenticates callers. */
@@ -153,6 +154,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
         const headers = { "retry-after": "5" }
         throw refuse(503, NOT_SERVED, "The server is closing.", { headers })
       }
+      if (incoming.mistake !== undefined) throw refuse(500, -32603, incoming.mistake.message)
       return await this.#http.handle(incoming, mount)
     } catch (error) {
       if (error instanceof Refusal) return error.answer

@@ -15,7 +15,7 @@ import { isJson } from "../../http-client/media-type.ts"
 import { readBody } from "../../http-client/read-body.ts"
 import { isSafeMethod, type PreparedRequest } from "../../http-client/request.ts"
 import { httpEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
-import { compileSchema } from "../../schema/compiled.ts"
+import { compileJson } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { selectAuth, type AuthContext, type TokenRequest } from "./auth.ts"
 import type { SelectedAuth } from "./auth/apply.ts"
@@ -305,7 +305,7 @@ function statusError(
 ): CallError {
   const declared = declaredError(source, status)
   if (declared === undefined || !isRecord(error.details)) return error
-  if (compileSchema(declared.schema).check(error.details)) {
+  if (compileJson(declared.schema).check(error.details)) {
     return changedError(error, { details: { ...error.details, declared: declared.code } })
   }
   context?.log?.warn("An error does not match its schema in the document", {

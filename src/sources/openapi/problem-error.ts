@@ -1,7 +1,7 @@
 import { MAX_TIMER_DELAY } from "../../internal/clock.ts"
 import { CallError, type CallErrorOptions } from "../../core/errors.ts"
 import { markForwarded } from "../../core/error-marks.ts"
-import { compileSchema } from "../../schema/compiled.ts"
+import { compileJson } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
 import type { HandlerContext } from "./call-limits.ts"
@@ -50,7 +50,7 @@ function fits({ errorSchemas }: OperationSource, code: string, details: unknown)
   const definition = errorSchemas.find((one) => one.code === code)
   return (
     definition !== undefined &&
-    (details === undefined || compileSchema(definition.schema).check(details))
+    (details === undefined || compileJson(definition.schema).check(details))
   )
 }
 

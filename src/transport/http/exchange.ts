@@ -25,6 +25,8 @@ export interface HTTPPeer {
 
 /** A request to it. */
 export interface HTTPRequest {
+  /** Default: POST. */
+  readonly method?: "GET" | undefined
   readonly path: string
   readonly accept: string
   readonly body: string | Blob | ReadableStream<Uint8Array> | undefined
@@ -39,13 +41,13 @@ const NOT_CONNECTED =
 /** Sends a request. Throws a `CallError` if there is no answer, or if the answer is a problem. */
 export async function exchange(peer: HTTPPeer, request: HTTPRequest): Promise<Response> {
   const { fetch, url } = peer
-  const { path, body = null, signal } = request
+  const { path, method = "POST", body = null, signal } = request
   const headers = await headersFor(peer, request)
   let response: Response
   try {
     // A redirect could lead credentials elsewhere.
     response = await fetch(url + path, {
-      method: "POST",
+      method,
       headers,
       body,
       signal,

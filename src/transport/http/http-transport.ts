@@ -42,6 +42,12 @@ export interface HTTPTransportOptions {
    * soon as it is done.
    */
   readonly batch?: boolean | { readonly max: number } | undefined
+  /**
+   * Sends queries by GET, so that HTTP caches can keep the responses that allow it. Their inputs are then in URLs, which
+   * servers log. With `"GET"` the first call of each operation is a POST, of which the response says whether it is a
+   * query; a function says so for the first call, too. Default: all calls are POST requests.
+   */
+  readonly queries?: "GET" | ((operationId: string) => boolean) | undefined
   /** How often a call is repeated whose error is `retryable`: 0. */
   readonly retries?: number | undefined
   /**
@@ -62,6 +68,7 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
   headers: { either: ["function", HEADERS] },
   fetch: "function",
   batch: { either: ["boolean", { members: { max: { required: "count" } } }] },
+  queries: { either: [{ oneOf: ["GET"] }, "function"] },
   retries: { min: 0, max: 100, whole: true },
   resumeMs: { min: 0 },
   maxResponseBytes: "count",
@@ -72,6 +79,8 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
 
 /** Calls that together are longer than this are sent apart: a server limits the length of a body. */
 const MAX_BATCH_TEXT = 256 * 1024
+/** Longest URL; some proxies refuse longer ones. */
+const MAX_URL = 2000
 const FIRST_DELAY = 200
 const LONGEST_DELAY = 5000
 const PAGE_LEFT = "the page was left"
@@ -81,7 +90,7 @@ const END_TIMEOUT_MS = 1000
 /**
  * Creates a transport to a registry that is served over HTTP, for `createClient`.
  *
- * It needs nothing but `fetch`: calls are POST requests, streams are server-sent events. The server cannot call back.
+ * It needs nothing but `fetch`: calls are requests, streams are server-sent events. The server cannot call back.
  */
 export function createHTTPTransport(
   url: string | URL,
@@ -104,14 +113,14 @@ export function createHTTPTransport(
 }
 
 // Closures, of which minified programs have less than of a class.
-function openTransport(
-  peer: HTTPPeer,
-  { batch = true, retries = 0, resumeMs = 60_000, clock = systemClock }: HTTPTransportOptions,
-): Transport {
+function openTransport(peer: HTTPPeer, options: HTTPTransportOptions): Transport {
+  const { batch = true, retries = 0, resumeMs = 60_000, clock = systemClock, queries } = options
   const maxBatch = typeof batch === "object" ? batch.max : batch ? 100 : 1
   const open = new Map<string, Outgoing>()
   /** Requests whose answers are read, with the timers of those that should be over. */
   const requests = new Map<AbortController, unknown>()
+  /** Whether operations are queries, as far as that is known. */
+  const types = new Map<string, boolean>()
   let downloads: Downloads | undefined
   let receiver: TransportReceiver | undefined
   let queue: Outgoing[] = []
@@ -205,20 +214,27 @@ function openTransport(
     requests.set(controller, timer)
   }
 
-  const sendCall = async (outgoing: Outgoing): Promise<void> => {
+  const sendCall = async (outgoing: Outgoing, path?: string): Promise<void> => {
     const { event, input, upload } = outgoing
     const { operationId, requestId } = event
+    const isAsking = queries === "GET" && !path
     const controller = new AbortController()
     outgoing.cancel = () => controller.abort()
     try {
       const request = {
-        path: pathOf(operationId),
+        method: path ? ("GET" as const) : undefined,
+        path: path ?? pathOf(operationId),
         accept: "application/json",
-        body: upload === undefined ? input : await upload.body(),
-        headers: { prefer: FILE_PREFERENCE, ...outgoing.headers(clock.now()) },
+        body: path ? undefined : upload === undefined ? input : await upload.body(),
+        headers: {
+          prefer: FILE_PREFERENCE + (isAsking ? ", operation-type" : ""),
+          ...outgoing.headers(clock.now()),
+        },
       }
       await send(controller, request, async (response) => {
-        if (response.headers.get("preference-applied") === FILE_PREFERENCE) {
+        const { headers } = response
+        if (isAsking) types.set(operationId, headers.get("operation-type") === "query")
+        if (headers.get("preference-applied") === FILE_PREFERENCE) {
           const files = await loadFiles()
           controller.signal.throwIfAborted()
           downloads ??= new files.Downloads()
@@ -231,7 +247,11 @@ function openTransport(
       })
     } catch (thrown) {
       controller.abort()
-      fail(outgoing, thrown)
+      const isRefused = path && isCallError(thrown, "INVALID_OPERATION_TYPE")
+      if (!isRefused || thrown.mayHaveExecuted || !isOpen(outgoing)) return fail(outgoing, thrown)
+      // It is no query, and was not run.
+      types.set(operationId, false)
+      start(outgoing)
     }
   }
 
@@ -315,8 +335,15 @@ function openTransport(
 
   const start = (outgoing: Outgoing): void => {
     open.set(outgoing.event.requestId, outgoing)
-    if (outgoing.event.kind === "stream") void sendStream(outgoing)
+    const { kind, operationId: id } = outgoing.event
+    if (typeof queries === "function" && !types.has(id)) types.set(id, queries(id))
+    const isAlone = queries && types.get(id) !== false && !outgoing.needsBatch
+    const path =
+      isAlone && types.get(id) && `${pathOf(id)}?input=${encodeURIComponent(outgoing.input ?? "")}`
+    const isGet = path && (peer.url + path).length <= MAX_URL
+    if (kind === "stream") void sendStream(outgoing)
     else if (outgoing.upload !== undefined) void sendCall(outgoing)
+    else if (isAlone) void sendCall(outgoing, isGet ? path : undefined)
     else if (queue.push(outgoing) === 1) {
       if (maxBatch === 1) flush()
       else deferOn(clock, flush)

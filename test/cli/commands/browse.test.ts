@@ -43,6 +43,14 @@ describe("operations list", () => {
     expect(stderr).toBe("9 operations\n")
   })
 
+  test("prints rows that fit a narrow terminal, and no HTML", async () => {
+    const { stdout } = await onHub(["list"], { columns: 40, env: { NO_COLOR: "1" } })
+
+    expect(stdout).toMatch(/^task\.create\n {2}mutation {2}Create a task$/m)
+    expect(stdout.split("\n").every((line) => line.length <= 40)).toBe(true)
+    expect(stdout).toMatch(/^file\.much\n {2}query {2}So many characters\.$/m)
+  })
+
   test("lets no text of an operation command the terminal", async () => {
     const { stdout } = await onHub(["list", "x"], { columns: 200 })
 

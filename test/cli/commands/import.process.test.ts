@@ -130,6 +130,26 @@ describe("operations import", () => {
     expect(text + added.stdout + added.stderr).not.toContain("canary-77aa")
   })
 
+  test("writes the credential of an API as a reference", async () => {
+    await using folder = await folderWith({
+      "operations.config.yaml": YAML,
+      "weather.yaml": DOCUMENT,
+    })
+    const argv = ["import", "weather.yaml", "--auth", "${env:WEATHER_TOKEN}"]
+    const env = { WEATHER_TOKEN: "canary-1f", PATH: process.env["PATH"] }
+    const { code, stderr, stdout } = await run(argv, { cwd: folder.path, env })
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    const text = await readFile(join(folder.path, "operations.config.yaml"), "utf8")
+    expect(text).toMatch(/auth: "?\$\{env:WEATHER_TOKEN\}"?/)
+    expect(text + stderr + stdout).not.toContain("canary-1f")
+    const literal = await run(["import", "weather.yaml", "--name", "w", "--auth", "canary-1f"], {
+      cwd: folder.path,
+    })
+    expect(literal.code).toBe(2)
+    expect(literal.stderr).toContain("Use a reference such as ${env:NAME}")
+    expect(literal.stderr).not.toContain("canary-1f")
+  })
+
   test("writes no credential that is given as it is", async () => {
     await using folder = await folderWith({
       "operations.config.yaml": YAML,

@@ -33,7 +33,7 @@ describe("operations init", () => {
         "my tools": {
           command: "node",
           args: ["server.js", "--api-key", CANARY, `--token=${CANARY}`, "--port", "7"],
-          env: { TOOLS_TOKEN: CANARY, KEPT: "${env:KEPT}" },
+          env: { TOOLS_TOKEN: CANARY, KEPT: "${env:KEPT}", MEMORY_FILE_PATH: "./memory.json" },
         },
         web: {
           url: `https://user:${CANARY}@mcp.example/mcp?api_key=${CANARY}&v=1`,
@@ -59,7 +59,7 @@ describe("operations init", () => {
     expect(text).not.toContain(CANARY)
     expect(JSON.parse(text)).toEqual({
       sources: {
-        local: { scan: "./operations" },
+        local: { scan: "./operations", output: "strict" },
         my_tools: {
           mcp: {
             command: "node",
@@ -71,7 +71,11 @@ describe("operations init", () => {
               "--port",
               "7",
             ],
-            env: { TOOLS_TOKEN: "${env:TOOLS_TOKEN}", KEPT: "${env:KEPT}" },
+            env: {
+              TOOLS_TOKEN: "${env:TOOLS_TOKEN}",
+              KEPT: "${env:KEPT}",
+              MEMORY_FILE_PATH: "./memory.json",
+            },
           },
         },
         web: {
@@ -84,6 +88,73 @@ describe("operations init", () => {
         shop: { openapi: "./docs/shop.openapi.json" },
       },
     })
+  })
+
+  test("keeps plain values of an editor's variables, and names the secrets that it left out", async () => {
+    const plain = {
+      MEMORY_FILE_PATH: "/data/memory.json",
+      LOG_LEVEL: "debug",
+      PORT: "7",
+      EMPTY: "",
+      TEAM: "Größe & Co",
+      HOME_PAGE: "https://example.com/docs?page=2",
+      MAX_TOKENS: "100",
+    }
+    const secret = {
+      GITHUB_TOKEN: "x",
+      OPENAI_KEY: "x",
+      DB_PASS: "x",
+      DATABASE_URL: "postgres://ada:hunter2@db.example/app",
+      SENTRY_DSN: "https://0123@sentry.example/1",
+      SETTINGS: "host=db;password=hunter2",
+      HEADER: "Bearer hunter2hunter2",
+      ODD: "sk-proj-0123456789abcdef",
+      UNNAMED: "a94a8fe5ccb19ba61c4c0873d391e987",
+    }
+    const tools = { command: "node", args: ["s.js"], env: { ...plain, ...secret } }
+    const web = { url: "https://mcp.example/mcp", headers: { Authorization: "Bearer x" } }
+    const mcp = JSON.stringify({ mcpServers: { tools, web } })
+    await using folder = await folderWith({
+      ".mcp.json": mcp,
+      "operations/own.mjs": moduleText("own", "first"),
+    })
+    // A variable that is set needs no advice.
+    const env = { PATH: process.env["PATH"], OPENAI_KEY: "y" }
+
+    const { stderr } = await run(["init", "--format", "json"], { cwd: folder.path, env })
+
+    const text = await readFile(join(folder.path, "operations.config.json"), "utf8")
+    const { sources } = JSON.parse(text) as { sources: { tools: { mcp: { env: object } } } }
+    const references = Object.keys(secret).map((name) => [name, `\${env:${name}}`])
+    expect(sources.tools.mcp.env).toEqual({ ...plain, ...Object.fromEntries(references) })
+    expect(text + stderr).not.toMatch(/hunter2|0123456789|a94a8fe5/)
+    const named = [...stderr.matchAll(/export (\w+) \(its value is in \.mcp\.json\)/g)]
+    expect(named.map(([, name]) => name)).toEqual([
+      ...Object.keys(secret).filter((name) => name !== "OPENAI_KEY"),
+      "WEB_AUTHORIZATION",
+    ])
+    const json = await run(["init", "--format", "json", "--dry-run", "--json", "other"], {
+      cwd: folder.path,
+    })
+    expect(json.code).toBe(0)
+  })
+
+  test("a secret that is left out and not set is named once by the next command", async () => {
+    const tools = { command: "node", args: ["s.js"], env: { GITHUB_TOKEN: "x" } }
+    await using folder = await folderWith({
+      ".mcp.json": JSON.stringify({ mcpServers: { tools } }),
+    })
+    const cwd = folder.path
+    const env = { PATH: process.env["PATH"] }
+    await run(["init", "--format", "json", "--yes"], { cwd, env })
+    for (const command of [["list"], ["doctor"]]) {
+      const { stderr, stdout } = await run([...command, "--trust"], { cwd, env })
+      const said = stderr + stdout
+      expect(said).toContain("env.GITHUB_TOKEN")
+      expect(said).not.toContain(`Source "tools", `)
+    }
+    const { stderr } = await run(["list", "--trust"], { cwd, env })
+    expect(stderr).toContain(`Source "tools" failed: env.GITHUB_TOKEN: `)
   })
 
   test("overwrites nothing", async () => {

@@ -36,9 +36,13 @@ const io = {
   signal: new AbortController().signal,
 } as unknown as CommandIO
 
-async function ask(schema: unknown, answers: readonly string[], value: unknown = {}) {
+async function ask(
+  schema: unknown,
+  answers: readonly string[],
+  value: unknown = {},
+  fields = missingFields(value, viewOf(schema)),
+) {
   const script = new Script(answers)
-  const fields = missingFields(value, viewOf(schema))
   return { value: await askFields(value, fields, schema, script, io), script, fields }
 }
 
@@ -104,7 +108,6 @@ describe("askFields", () => {
     ["not by how two begin", { enum: ["open", "opaque"] }, ["op", "2"], "opaque"],
     ["yes", { type: "boolean" }, ["maybe", "YES"], true],
     ["no", { type: "boolean" }, ["n"], false],
-    ["the default at an empty line", { type: "string", default: "x" }, [""], "x"],
     ["once more at an empty line", { type: "string" }, ["", "y"], "y"],
     ["a list of numbers", { type: "array", items: { type: "number" } }, ["1", "2", ""], [1, 2]],
     ["a list as JSON", { type: "array", items: { type: "number" } }, ["[1,2]"], [1, 2]],
@@ -115,8 +118,7 @@ describe("askFields", () => {
       [1],
     ],
     ["an empty list at an empty line", { type: "array" }, [""], []],
-    ["an empty list as JSON", { type: "array", default: ["a"] }, ["[]"], []],
-    ["the default of a list at an empty line", { type: "array", default: ["a"] }, [""], ["a"]],
+    ["an empty list as JSON", { type: "array" }, ["[]"], []],
     ["no empty list where it must have items", { type: "array", minItems: 1 }, ["", "1", ""], [1]],
     ["an object as JSON", { type: "object" }, ["{x}", '{"x":1}'], { x: 1 }],
     ["anything", {}, ["[1]"], [1]],
@@ -124,9 +126,35 @@ describe("askFields", () => {
     expect((await ask(one(schema), answers)).value).toEqual({ x: expected })
   })
 
+  test("a default is taken without asking, of an object as well", async () => {
+    const schema = {
+      type: "object",
+      properties: {
+        sort: { type: "string", default: "price" },
+        page: { type: "object", properties: { size: { type: "integer" } }, default: { size: 5 } },
+        near: { type: "object", properties: { km: { default: null } }, required: ["km"] },
+        name: { type: "string" },
+      },
+      required: ["sort", "page", "near", "name"],
+    }
+    const { value, script } = await ask(schema, ["Ada"])
+    expect(value).toEqual({ sort: "price", page: { size: 5 }, near: { km: null }, name: "Ada" })
+    expect(script.said).toEqual(["name: (text)"])
+    expect((await ask(schema, ["Ada"], { sort: "name" })).value).toMatchObject({ sort: "name" })
+  })
+
+  test.each([
+    ["the default at an empty line", { type: "string", default: "x" }, [""], "x"],
+    ["an empty list as JSON", { type: "array", default: ["a"] }, ["[]"], []],
+    ["the default of a list at an empty line", { type: "array", default: ["a"] }, [""], ["a"]],
+  ])("a form takes %s", async (_what, schema, answers, expected) => {
+    const fields = formFields(viewOf(one(schema)))
+    expect((await ask(one(schema), answers, {}, fields)).value).toEqual({ x: expected })
+  })
+
   test("hides what has the format password, and its default", async () => {
     const schema = one({ type: "string", format: "password", default: "canary" })
-    const { script, value } = await ask(schema, ["5"])
+    const { script, value } = await ask(schema, ["5"], {}, formFields(viewOf(schema)))
     expect(value).toEqual({ x: "5" })
     expect(script.asked).toMatchObject([{ isHidden: true }])
     expect(script.said.join()).not.toContain("canary")

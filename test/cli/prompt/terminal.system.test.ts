@@ -28,6 +28,18 @@ function start(...args: readonly string[]): Promise<Screen> {
   return Screen.open([...PROGRAM, command, "--scan", OPERATIONS, ...rest], { cwd: root })
 }
 
+describe.runIf(hasTmux)("operations list on a narrow terminal", () => {
+  test("has rows that fit, in plain words", async () => {
+    const argv = [...PROGRAM, "list", "task", "--scan", OPERATIONS]
+    await using screen = await Screen.open(argv, { cwd: root, columns: 44 })
+    const text = await screen.until("exit 0")
+    expect(text).toMatch(/^task\.create\n {2}mutation {2}Creates a task$/m)
+    expect(text).toMatch(
+      /^task\.findTasksOfOwnerByState\n {2}query {2}Finds the tasks of an owner & thei…$/m,
+    )
+  })
+})
+
 describe.runIf(hasTmux)("operations call on a terminal", () => {
   test("asks for each missing input in its own way, and calls", async () => {
     await using screen = await start("call", "task.create", "note=typed")
@@ -78,6 +90,15 @@ describe.runIf(hasTmux)("operations call on a terminal", () => {
         owner: { name: "Ada" },
       },
     })
+  })
+
+  test("asks for what has no default, and takes the rest", async () => {
+    await using screen = await start("call", "task.findTasksOfOwnerByState")
+    await screen.until(/owner: Whose tasks \(text\)\n>/)
+    await screen.type("Ada")
+    const text = await screen.until("exit 0")
+    expect(text).not.toContain("sort:")
+    expect(text).toContain(`"sort": "title"`)
   })
 
   test("shows progress in place, and a list of objects as a table", async () => {

@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { CommandIO } from "../../../src/cli/model.ts"
 import { saveFile, showFile } from "../../../src/cli/result/save.ts"
-import { toFile } from "../../../src/schema/files.ts"
-import type { FileLike } from "../../../src/schema/files.ts"
+import { toFile } from "../../../src/type.ts"
+import type { FileLike } from "../../../src/type.ts"
 
 let cwd: string
 beforeAll(async () => {

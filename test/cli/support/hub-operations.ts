@@ -87,7 +87,7 @@ const much = defineOperation({
   name: "much",
   version: "1.0.0",
   type: "query",
-  description: "So many characters.",
+  description: "<p>So <b>many</b> characters.</p>",
   inputSchema: Type.Object({ length: Type.Integer() }),
   outputSchema: Type.String(),
   accessControl: open,

@@ -151,7 +151,7 @@ describe.skipIf(noBrowser)("an API with an awkward document", () => {
     await expectShown(snippets)
     const texts = (await snippets.allTextContents()).join("\n")
     await tab(page, "Try").click()
-    await button(page, "Fill with example").click()
+    await button(page, "Example").click()
     const account = await field(page, "account").inputValue()
     expect(account).not.toBe("")
     expect(texts).toContain(account)

@@ -42,6 +42,24 @@ describe.skipIf(noBrowser)("looking into a call", () => {
     expect([...violations, ...faults]).toEqual([])
   })
 
+  test("names the call that a failure began in, has an address, and counts a failure once", async () => {
+    await expect(site.hub.registry.execute("act.relay", {})).rejects.toThrow("Nothing is left")
+    const { page } = await site.show()
+    const failures = page.getByRole("region", { name: "Recent failures" })
+    const item = failures.getByRole("listitem").filter({ hasText: "act.relay" })
+    await expectShown(item.getByText("in act.fail"))
+    expect(await item.count()).toBe(1)
+    await item.getByRole("link").click()
+    const panel = page.getByRole("dialog", { name: "act.relay" })
+    await expectShown(panel.getByText("Failed in act.fail"))
+    expect(page.url()).toMatch(/#\/calls\/.+/)
+    await page.reload()
+    await expectShown(panel.getByText("Failed in act.fail"))
+    await button(panel, "act.fail").click()
+    await expectShown(page.getByRole("dialog", { name: "act.fail" }).getByText("Called by"))
+    expect(await axeFindings(page)).toEqual([])
+  })
+
   test("works by keyboard, and gives the focus back", async () => {
     await site.hub.registry.execute("act.count", {})
     const { page } = await site.show("/calls")

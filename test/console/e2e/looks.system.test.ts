@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { button, expectShown, listed, run, search, tab, way } from "./support/page.ts"
 import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
@@ -156,6 +156,31 @@ describe.skipIf(noBrowser)("how it looks", () => {
     await expectShown(page.getByRole("region", { name: "Result" }).getByText("Ada"))
     await page.getByRole("link", { name: "Back to the operations" }).tap()
     await expectShown(listed(page, "act.table"))
+  })
+
+  test("what the hub is, and what is wrong with it, is a tap away on a phone", async () => {
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+    const { page } = await site.open("/", phone)
+    await page.getByRole("link", { name: "About this hub" }).tap()
+    await expectShown(page.getByRole("heading", { level: 1, name: "Test hub" }))
+    await expectShown(page.getByRole("heading", { name: "Use it from" }))
+    const sourceList = page.getByRole("region", { name: "Sources" })
+    const first = sourceList.getByRole("listitem").first()
+    await expectShown(first.getByText("missing", { exact: true }))
+    await expectShown(first.getByText("failed"))
+    expect(await overhang(page)).toBe(0)
+    expect(await axeFindings(page)).toEqual([])
+  })
+
+  test("each kind of source has an icon of its own", async () => {
+    const { page } = await site.show()
+    await expectShown(listed(page, "act.table"))
+    const kinds = (icons: Locator): Promise<number> =>
+      icons.evaluateAll((all) => new Set(all.map((it) => it.getAttribute("d"))).size)
+    const sourceList = page.getByRole("region", { name: "Sources" })
+    await expect.poll(() => kinds(sourceList.locator("li .icon path"))).toBe(3)
+    // Of the folders in sight: a document and modules.
+    await expect.poll(() => kinds(page.locator(".is-source .find-kind path"))).toBe(2)
   })
 
   test("the focus moves to the heading of what was opened", async () => {

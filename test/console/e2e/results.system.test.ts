@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core"
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
 import { seen } from "../../fixtures/console/seen.ts"
 import {
@@ -5,12 +6,12 @@ import {
   expectQuiet,
   expectShown,
   field,
-  listed,
   openOperation,
   result,
   run,
   storedText,
   tab,
+  tabTo,
 } from "./support/page.ts"
 import { axeFindings } from "./support/axe.ts"
 import { serve } from "../../http-client/server.ts"
@@ -214,6 +215,28 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await expectShown(shown.getByText("0 matches", { exact: true }))
   })
 
+  test("a result of twenty megabytes is read between other work of the page", async () => {
+    const { page } = await site.show("/o/act.big")
+    await page.evaluate(() => {
+      const text = Reflect.get(Response.prototype, "text")
+      const turns = { count: 0 }
+      Reflect.set(globalThis, "turns", turns)
+      Response.prototype.text = async function read(this: Response): Promise<string> {
+        const all = await text.call(this)
+        if (all.length > 20_000_000) setInterval(() => turns.count++)
+        return all
+      }
+    })
+    await button(page, "Run").click()
+    await tab(page, "Table").click()
+    await expectShown(result(page).getByText("85,000 rows"))
+    expect(
+      await page.evaluate(() => (Reflect.get(globalThis, "turns") as { count: number }).count),
+    ).toBeGreaterThan(3)
+    await button(page, "Show 200 more rows").click()
+    await expectShown(result(page).getByText("Person 399", { exact: true }))
+  })
+
   test("rows are shown as a table", async () => {
     const { page } = await site.show("/o/act.table")
     await run(page)
@@ -279,7 +302,81 @@ describe.skipIf(noBrowser)("what comes back", () => {
   })
 })
 
+describe.skipIf(noBrowser)("the room of a request and its response", () => {
+  const shares = async (page: Page): Promise<readonly number[]> =>
+    await page.evaluate(() =>
+      [".request-input", ".request-response"].map((one) =>
+        Math.round(document.querySelector(one)?.getBoundingClientRect().width ?? 0),
+      ),
+    )
+
+  test("is shared with a bar, by keyboard and by pointer, and kept over a reload", async () => {
+    const { page } = await site.open("/o/input.text")
+    const bar = page.getByRole("separator", { name: "Width of the request" })
+    await bar.waitFor()
+    const [left = 0, right = 0] = await shares(page)
+    // Tables need more room than fields.
+    expect(right).toBeGreaterThan(left)
+    await tabTo(page, "Width of the request")
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("ArrowRight")
+    expect(await bar.getAttribute("aria-valuenow")).toBe("50")
+    const [wider = 0] = await shares(page)
+    expect(wider).toBeGreaterThan(left)
+    for (let step = 0; step < 20; step++) await page.keyboard.press("ArrowRight")
+    expect(await bar.getAttribute("aria-valuenow")).toBe("80")
+    expect(await axeFindings(page)).toEqual([])
+
+    await page.reload()
+    await expect.poll(() => bar.getAttribute("aria-valuenow")).toBe("80")
+    const { x, y } = (await bar.boundingBox()) as { x: number; y: number }
+    await page.mouse.move(x + 2, y + 20)
+    await page.mouse.down()
+    await page.mouse.move(x - 300, y + 20, { steps: 3 })
+    await page.mouse.up()
+    const moved = Number(await bar.getAttribute("aria-valuenow"))
+    expect(moved).toBeGreaterThan(20)
+    expect(moved).toBeLessThan(60)
+    // Only while it is held.
+    await page.mouse.move(x, y + 20)
+    expect(await bar.getAttribute("aria-valuenow")).toBe(String(moved))
+    await bar.dblclick()
+    expect(await shares(page)).toEqual([left, right])
+  })
+
+  test("is the response's alone where there is no input, and one below the other on a phone", async () => {
+    const { page } = await site.show("/o/input.nothing")
+    const bar = page.getByRole("separator", { name: "Width of the request" })
+    await expectShown(page.getByText("This operation takes no input."))
+    expect(await bar.isVisible()).toBe(false)
+    const [left, right] = await shares(page)
+    expect(left).toBe(right)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await openOperation(page, "input.text")
+    expect(await bar.isVisible()).toBe(false)
+  })
+})
+
 describe.skipIf(noBrowser)("the history", () => {
+  test("is deleted as a whole only when one confirms it", async () => {
+    const { page } = await site.open("/o/act.count")
+    await run(page)
+    await page.getByRole("link", { name: "History", exact: true }).click()
+    const entry = page.getByRole("main").getByRole("listitem").filter({ hasText: "act.count" })
+    await expectShown(entry)
+    const said: string[] = []
+    page.once("dialog", (dialog) => {
+      said.push(dialog.message())
+      void dialog.dismiss()
+    })
+    await button(page, "Delete all").click()
+    await expectShown(entry)
+    expect(said).toEqual(["Delete 1 call?"])
+    page.once("dialog", (dialog) => void dialog.accept())
+    await button(page, "Delete all").click()
+    await expectShown(page.getByText("No calls yet"))
+  })
+
   test("keeps calls over a reload, runs one again and compares two results", async () => {
     const { page, faults, violations } = await site.open("/o/act.count")
     const first = (await run(page)).body.data as { calls: number }
@@ -328,7 +425,7 @@ describe.skipIf(noBrowser)("the history", () => {
 
   test("stands a storage that holds nonsense", async () => {
     const { page, faults } = await site.show()
-    await expectShown(listed(page, "act.count"))
+    await expectShown(page.getByRole("treeitem"))
     await page.evaluate(() => {
       for (const key of Object.keys(localStorage)) localStorage.setItem(key, `{"broken": [`)
     })

@@ -26,7 +26,8 @@ describe.skipIf(noBrowser)("signing in", () => {
     await expectShown(page.getByText("Locked"))
     expect(await page.getByRole("alert").count()).toBe(0)
     expect(await page.getByRole("dialog").count()).toBe(0)
-    expect(await page.getByRole("link").allTextContents()).toEqual(["Operations"])
+    expect(await page.getByRole("link").allTextContents()).toEqual(["Test hub"])
+    expect(await page.title()).toBe("Test hub")
     expect(await axeFindings(page)).toEqual([])
     await main.locator("input[type=password]").fill("wrong")
     await button(main, "Sign in").click()
@@ -61,6 +62,26 @@ describe.skipIf(noBrowser)("signing in", () => {
     await run(page)
     expect(await storedText(page)).not.toContain(KEY)
     expect(page.url()).not.toContain(KEY)
+    await page.reload()
+    await expectShown(page.getByText("Sign in to continue"))
+  })
+
+  test("is kept when the tab is reloaded if one wants so, until one signs out", async () => {
+    const { page } = await site.open("/o/act.table")
+    await page.getByRole("checkbox", { name: /^Keep it when I reload/ }).check()
+    await signIn(page, KEY)
+    await expectShown(listed(page, "act.table"))
+    await page.reload()
+    await expectShown(listed(page, "act.table"))
+    await run(page)
+    await expectShown(result(page).getByText("Ada"))
+    expect(await page.evaluate(() => JSON.stringify(Object.entries(localStorage)))).not.toContain(
+      KEY,
+    )
+
+    await button(page, "Sign out").click()
+    await expectShown(page.getByText("Sign in to continue"))
+    expect(await storedText(page)).not.toContain(KEY)
     await page.reload()
     await expectShown(page.getByText("Sign in to continue"))
   })

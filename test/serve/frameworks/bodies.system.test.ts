@@ -9,7 +9,8 @@ import { toHTTP } from "../../../src/to-http.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import { rawRequest } from "../mcp/support/clients.ts"
 import { base } from "../http/support.ts"
-import { LOSING_WAYS, MOUNT_WAYS } from "./mounts.ts"
+import { expressWith, fastifyWith, LOSING_WAYS, MOUNT_WAYS } from "./mounts.ts"
+import type { Mountable, Mounted } from "./mounts.ts"
 
 /** A registry with one mutation, which keeps what it ran with. */
 function storing(): { readonly registry: AnyRegistry; readonly stored: unknown[] } {
@@ -135,6 +136,59 @@ describe.each(LOSING_WAYS)("a body that was lost: $name", (way) => {
     expect(await response.json()).toMatchObject({
       error: { message: expect.stringContaining("other code has read") as string },
     })
+    expect(stored).toEqual([])
+  })
+})
+
+describe("a parsed body as the third argument", () => {
+  // As request.body of Fastify, which the sender chooses.
+  const bodies: readonly unknown[] = [
+    TASK,
+    { body: TASK, identity: { id: "root", scopes: ["*"] }, more: 1 },
+    [],
+    [TASK],
+    "text",
+    "",
+    null,
+    0,
+    false,
+  ]
+  const inFastify = async (server: Mountable): Promise<Mounted> =>
+    await fastifyWith((request, reply) =>
+      server.node(request.raw, reply.raw, request.body as never),
+    )
+
+  test.each(bodies)("is refused with advice: %j", async (body) => {
+    const { registry, stored } = storing()
+    await using http = toHTTP(registry, { logger: silentLogger })
+    await using mounted = await inFastify(http)
+    const response = await mounted.send("/api/demo/store", json(body))
+    expect(response.status).toBe(500)
+    expect(await response.json()).toMatchObject({
+      code: "EXECUTION_ERROR",
+      detail: expect.stringContaining("{ body: request.body }") as string,
+      mayHaveExecuted: false,
+    })
+    await using mcp = toMCP(registry, { logger: silentLogger })
+    await using other = await inFastify(mcp)
+    const refused = await other.send("/mcp", rawRequest("tools/call", CALL))
+    expect(refused.status).toBe(500)
+    expect(await refused.text()).toContain("{ body: request.body }")
+    await using around = toHTTP(registry, { logger: silentLogger, mounts: { "/mcp": mcp } })
+    await using third = await inFastify(around)
+    expect((await third.send("/mcp", rawRequest("tools/call", CALL))).status).toBe(500)
+    expect(stored).toEqual([])
+  })
+
+  test("is refused if it is request.body, even with the members of the options", async () => {
+    const { registry, stored } = storing()
+    await using http = toHTTP(registry, { logger: silentLogger })
+    await using mounted = await expressWith((request, response) =>
+      http.node(request, response, request.body as never),
+    )
+    const body = { body: {}, identity: { id: "root", scopes: ["*"] } }
+    expect((await mounted.send("/api/demo/store", json(body))).status).toBe(500)
+    expect((await mounted.send("/api/demo/store", json({}))).status).toBe(500)
     expect(stored).toEqual([])
   })
 })

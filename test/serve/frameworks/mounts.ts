@@ -6,16 +6,22 @@ import type { AddressInfo } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import express from "express"
 import fastify from "fastify"
-import type { FastifyInstance } from "fastify"
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { H3, fromNodeHandler, readBody } from "h3"
 import { toNodeHandler } from "h3/node"
 import { Hono } from "hono"
 import { mount } from "hono/mount"
+import type { NodeGiven } from "../../../src/to-http.ts"
 
 /** What is mounted; `HTTPServer` and `MCPServer` are such. */
 export interface Mountable {
   fetch(this: void, request: Request): Promise<Response>
-  node(this: void, request: IncomingMessage, response: ServerResponse, body?: unknown): void
+  node(
+    this: void,
+    request: IncomingMessage,
+    response: ServerResponse,
+    given?: NodeGiven | ((...args: never[]) => unknown),
+  ): void
 }
 
 /** A framework with something mounted in it. */
@@ -42,7 +48,7 @@ const NativeRequest = Request
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /** Listens on any port of the loopback. */
-async function listening(listener: Listener): Promise<Mounted> {
+export async function listening(listener: Listener): Promise<Mounted> {
   return await over(createServer((request, response) => void listener(request, response)))
 }
 
@@ -66,6 +72,28 @@ function direct(handle: (request: Request) => Promise<Response>): Mounted {
     send: (path, init) => handle(new NativeRequest(`http://localhost${path}`, init)),
     async [Symbol.asyncDispose]() {},
   }
+}
+
+/** Express with its parser and one handler for everything. */
+export async function expressWith(handler: express.RequestHandler): Promise<Mounted> {
+  const app = express()
+  app.use(express.json())
+  app.use(handler)
+  return await listening(app)
+}
+
+/** The same in Fastify. */
+export async function fastifyWith(
+  handler: (request: FastifyRequest, reply: FastifyReply) => void,
+): Promise<Mounted> {
+  const app = fastify({ forceCloseConnections: true })
+  app.all("/*", (request, reply) => {
+    reply.hijack()
+    handler(request, reply)
+  })
+  await app.listen({ port: 0, host: "127.0.0.1" })
+  const { send } = await over(app.server)
+  return { send, [Symbol.asyncDispose]: () => app.close() }
 }
 
 function inExpress(name: string, ...parsers: express.RequestHandler[]): MountWay {
@@ -98,7 +126,7 @@ function inFastify(name: string, hasParser: boolean): MountWay {
         }
         scope.all("/*", (request, reply) => {
           reply.hijack()
-          server.node(request.raw, reply.raw, request.body)
+          server.node(request.raw, reply.raw, { body: request.body })
         })
       }
       await app.register(plugin, { prefix: path })
@@ -160,6 +188,7 @@ interface LambdaEvent {
 interface LambdaResult {
   readonly statusCode: number
   readonly headers: Record<string, string>
+  readonly cookies: readonly string[]
   readonly body: string
   readonly isBase64Encoded: boolean
 }
@@ -174,9 +203,12 @@ async function answerEvent(server: Mountable, event: LambdaEvent): Promise<Lambd
     body: body === undefined ? null : isBase64Encoded ? Buffer.from(body, "base64") : body,
   })
   const response = await server.fetch(request)
+  const cookies = response.headers.getSetCookie()
+  response.headers.delete("set-cookie")
   return {
     statusCode: response.status,
     headers: Object.fromEntries(response.headers),
+    cookies,
     body: Buffer.from(await response.arrayBuffer()).toString("base64"),
     isBase64Encoded: true,
   }
@@ -199,7 +231,9 @@ function inLambda(name: string, isBase64Encoded: boolean): MountWay {
           body: bytes?.toString(isBase64Encoded ? "base64" : "utf8"),
           isBase64Encoded,
         })
-        const { statusCode, headers } = result
+        const { statusCode } = result
+        const headers = new Headers(result.headers)
+        for (const cookie of result.cookies) headers.append("set-cookie", cookie)
         const isEmpty = statusCode === 204 || statusCode === 304
         const body = isEmpty ? null : Buffer.from(result.body, "base64")
         return new Response(body, { status: statusCode, headers })
@@ -293,16 +327,7 @@ export const MOUNT_WAYS: readonly MountWay[] = [
 export const LOSING_WAYS: readonly Pick<MountWay, "name" | "mount">[] = [
   {
     name: "Fastify, without passing on what its parser read",
-    async mount(server) {
-      const app = fastify({ forceCloseConnections: true })
-      app.all("/*", (request, reply) => {
-        reply.hijack()
-        server.node(request.raw, reply.raw)
-      })
-      await app.listen({ port: 0, host: "127.0.0.1" })
-      const { send } = await over(app.server)
-      return { send, [Symbol.asyncDispose]: () => app.close() }
-    },
+    mount: (server) => fastifyWith((request, reply) => server.node(request.raw, reply.raw)),
   },
   {
     name: "Express, after code that reads the stream",

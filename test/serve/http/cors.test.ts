@@ -30,7 +30,7 @@ describe("cors", () => {
     expect(reply.status).toBe(204)
     expect(reply.headers).toMatchObject({
       "access-control-allow-origin": APP,
-      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
       vary: expect.stringContaining("Origin"),
     })
     expect(reply.headers["access-control-allow-headers"]).toContain("authorization")

@@ -101,7 +101,6 @@ describe("a mount of a server that authenticates", () => {
       node: (
         _: unknown,
         response: { end(text?: string): unknown },
-        __: unknown,
         caller?: { identity?: unknown },
       ) => {
         seen.push(caller?.identity)

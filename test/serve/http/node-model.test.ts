@@ -105,7 +105,9 @@ describe("a body that other code has read", () => {
       code: "EXECUTION_ERROR",
       mayHaveExecuted: false,
       retryable: false,
-      message: expect.stringContaining("node(request.raw, reply.raw, request.body)") as string,
+      message: expect.stringContaining(
+        "node(request.raw, reply.raw, { body: request.body })",
+      ) as string,
     })
   })
 

@@ -40,6 +40,7 @@ describe("an input that does not match its schema", () => {
         "Input does not match its schema",
         {
           operationId: "api.op",
+          requestId: expect.any(String) as string,
           errors: [
             expect.objectContaining({ path: "/key" }) as unknown,
             expect.objectContaining({ path: "/q" }) as unknown,

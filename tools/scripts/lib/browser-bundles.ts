@@ -2,7 +2,7 @@ import { build } from "esbuild"
 import { relative } from "node:path"
 import { gzipSync } from "node:zlib"
 
-/** An application for browsers, as a bundler sees it; sizes are in bytes, minified and compressed with gzip. */
+/** An application for browsers or workers, as a bundler sees it; sizes are in bytes, minified and compressed with gzip. */
 export interface BrowserBundle {
   readonly name: string
   readonly source: string
@@ -33,6 +33,12 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     name: "an OpenAPI import",
     source: `export { FromOpenAPI } from "@alkdev/operations/from-openapi"`,
     limit: 133_200,
+  },
+  {
+    name: "an HTTP server with a registry",
+    source: `export { createRegistry, defineOperation } from "@alkdev/operations"
+      export { toHTTP } from "@alkdev/operations/to-http"`,
+    limit: 117_700,
   },
 ]
 

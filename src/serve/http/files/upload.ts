@@ -1,8 +1,8 @@
-import { decodeFiles } from "../../../core/decode-files.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import { parseMediaType } from "../../../http-client/media-type.ts"
 import { fileNameOf } from "../../../internal/file-names.ts"
-import { joinBytes, toFile } from "../../../schema/files.ts"
+import { joinBytes } from "../../../schema/files.ts"
+import { toFile } from "../../../schema/to-file.ts"
 import { toBase64 } from "../../../internal/base64.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn, setOwn, type JsonSchema } from "../../../schema/json.ts"
@@ -16,22 +16,19 @@ import { readFormInput, readQueryInput } from "../query-input.ts"
 import { boundaryOf, malformed, MultipartReader, type ByteReader, type Part } from "./multipart.ts"
 
 /**
- * The input in the body of a request: JSON, a form with files, or one file.
+ * The input in the body of a request that may have files.
  *
  * Files up to `maxBodyBytes` are complete before the handler runs. A longer one is a stream, which the handler reads
  * while it arrives.
  */
-export async function readInput(
+export async function readUpload(
   context: HTTPContext,
   incoming: HTTPIncoming,
   spec: OperationSpec,
 ): Promise<unknown> {
   const fields = fileFieldsOf(spec.inputSchema)
-  // A file of JSON has a disposition, and an input in JSON has none.
-  const isFile = incoming.header("content-disposition") !== undefined && fields !== undefined
-  if (isJsonBody(incoming) && !(isFile && takes(fields, false))) {
-    const text = await incoming.readBody(context.options.maxBodyBytes)
-    return decodeFiles(spec.inputSchema, context.parseBody(text, spec))
+  if (isJsonBody(incoming) && !(fields !== undefined && takes(fields, false))) {
+    return await context.readJSON(incoming, spec)
   }
   const type = incoming.header("content-type") ?? ""
   const { essence, parameters } = parseMediaType(type) ?? {}

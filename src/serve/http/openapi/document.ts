@@ -28,8 +28,12 @@ export function* documentSteps(
   const tags = new Set<string>()
   for (const [id, spec] of specs) {
     const { namespace, name } = spec
-    const path = `${restPath}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
-    paths[path] = pathItemOf(id, spec, writer)
+    const route = options.routeOf?.(spec)
+    const path =
+      route === undefined
+        ? `${restPath}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+        : `${options.basePath ?? ""}${route.path}`
+    paths[path] = { ...paths[path], ...pathItemOf(id, spec, writer, route) }
     for (const tag of tagsOf(spec.tags, namespace)) tags.add(tag)
     yield
   }

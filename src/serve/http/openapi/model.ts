@@ -1,4 +1,4 @@
-import type { Identity, OperationSpec } from "../../../core/types.ts"
+import type { Identity, OperationSpec, RestRoute } from "../../../core/types.ts"
 
 /** Plain data for `JSON.stringify`. */
 export type JsonObject = Record<string, unknown>
@@ -20,6 +20,10 @@ export interface DocumentOptions {
   readonly description?: string | undefined
   /** Prefix of the REST paths, base path included: `/api`. */
   readonly restPath: string
+  /** Prefix of own routes; default: none. */
+  readonly basePath?: string | undefined
+  /** The own route of an operation; default: none has one. */
+  readonly routeOf?: ((spec: OperationSpec) => RestRoute | undefined) | undefined
   readonly servers?: readonly DocumentServer[] | undefined
   /** Any one of these is enough; default: no authentication. */
   readonly security?: readonly DocumentSecurity[] | undefined

@@ -6,13 +6,13 @@ import {
   UNTAGGED_EXTENSION,
 } from "../../../core/openapi-marks.ts"
 import { isNoValue, type JsonSchema } from "../../../schema/json.ts"
-import { mayChange } from "../context.ts"
-import type { AccessControl, OperationSpec } from "../../../core/types.ts"
+import { mayChange } from "../../../core/rest-route.ts"
+import type { AccessControl, OperationSpec, RestRoute } from "../../../core/types.ts"
 import { fileFieldsOf, isFileNode } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
 import { hasContent, mapSchemas, mayBeVoid } from "../../../schema/read/plain-schema.ts"
 import { isShowable, namedExamples, type DocumentSecurity, type JsonObject } from "./model.ts"
-import { parametersOf } from "./parameters.ts"
+import { parametersOf, routedInput } from "./parameters.ts"
 import type { SchemaPool } from "./schema-pool.ts"
 import { failureResponses } from "./problems.ts"
 
@@ -29,14 +29,19 @@ export interface OperationWriter {
 /**
  * One operation as a path item.
  *
- * It has one method, so that importers find each operation once: GET for operations that change nothing and
- * whose input fits into a query, otherwise POST.
+ * It has one method, so that importers find each operation once: that of its route, otherwise GET for operations that
+ * change nothing and whose input fits into a query, otherwise POST.
  */
-export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
+export function pathItemOf(
+  id: string,
+  spec: OperationSpec,
+  writer: OperationWriter,
+  route?: RestRoute,
+): JsonObject {
   const { pool, security } = writer
-  const isPosted = mayChange(spec) || sentFiles(spec.inputSchema as JsonSchema) !== undefined
-  const parameters = isPosted ? undefined : parametersOf(id, spec, pool)
-  const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
+  const { parameters, body: sent } =
+    route === undefined ? defaultInput(id, spec, pool) : routedInput(id, spec, route, pool)
+  const body = sent === undefined ? undefined : bodyOf(id, sent, pool)
   const own = operationSecurity(security, spec.accessControl)
   const { title, description, tags = [], deprecated, deprecation, annotations, namespace } = spec
   const shown = shownDeprecation(deprecation, (other) => writer.shown.has(other))
@@ -48,7 +53,7 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   if (deprecated === true) operation["deprecated"] = true
   if (parameters !== undefined && parameters.length > 0) operation["parameters"] = parameters
   if (body !== undefined) operation["requestBody"] = body
-  const responses = successResponses(id, spec, writer)
+  const responses = successResponses(id, spec, writer, route?.status)
   // A spread would cost 4 KB: the keys are numbers.
   Object.assign(responses, failureResponses(id, spec, pool, security.length > 0))
   operation["responses"] = responses
@@ -60,7 +65,20 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   if (annotations !== undefined) operation[ANNOTATIONS_EXTENSION] = { ...annotations }
   if (shown !== undefined) operation[DEPRECATION_EXTENSION] = { ...shown }
   if (deprecation?.sunset !== undefined) operation[SUNSET_EXTENSION] = deprecation.sunset
-  return parameters === undefined ? { post: operation } : { get: operation }
+  const method = route?.method.toLowerCase() ?? (sent === undefined ? "get" : "post")
+  return { [method]: operation }
+}
+
+/** How the input of a default path is sent: as parameters, or in the body. */
+function defaultInput(id: string, spec: OperationSpec, pool: SchemaPool): SentInput {
+  const isPosted = mayChange(spec) || sentFiles(spec.inputSchema as JsonSchema) !== undefined
+  const parameters = isPosted ? undefined : parametersOf(id, spec, pool)
+  return { parameters, body: parameters === undefined ? spec : undefined }
+}
+
+interface SentInput {
+  readonly parameters: JsonObject[] | undefined
+  readonly body: OperationSpec | undefined
 }
 
 /** The tags of an operation; default: its namespace. */
@@ -88,7 +106,12 @@ function bodyOf(
   }
 }
 
-function successResponses(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
+function successResponses(
+  id: string,
+  spec: OperationSpec,
+  writer: OperationWriter,
+  status?: number,
+): JsonObject {
   const schema = spec.outputSchema as JsonSchema
   const file = spec.type === "subscription" ? undefined : fileResult(schema)
   const written = file === undefined ? schema : typedFiles(schema)
@@ -99,13 +122,13 @@ function successResponses(id: string, spec: OperationSpec, writer: OperationWrit
     const description = "Server-sent events, each with one item as JSON; `end` is the last."
     return { "200": { description, content: { "text/event-stream": media } } }
   }
-  const nothing = { "204": { description: "It worked; there is no result." } }
+  const nothing = { [status ?? 204]: { description: "It worked; there is no result." } }
   if (isNoValue(schema)) return nothing
   const type = file === undefined ? "application/json" : file.mediaType
   const content = { [type ?? ANY_BYTES]: { schema: add() } }
   return {
-    "200": { description: "The result.", content },
     ...(mayBeVoid(schema) && nothing),
+    [status ?? 200]: { description: "The result.", content },
   }
 }
 

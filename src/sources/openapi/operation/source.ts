@@ -12,7 +12,7 @@ import type {
 import type { OperationHandler, SubscriptionHandler } from "../../../core/handler.ts"
 import type { HttpResponse } from "../../../http-client/exchange.ts"
 import { isRecord, isString, nonEmpty } from "../../../internal/guards.ts"
-import { compileSchema } from "../../../schema/compiled.ts"
+import { compileJson } from "../../../schema/compiled.ts"
 import { escapeToken } from "../../../schema/json.ts"
 import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
@@ -372,7 +372,7 @@ export class OperationSource implements LazyParts {
   private makeExamples(): readonly unknown[] | undefined {
     // Those of a document of this library are restored as they were.
     const accepts = (input: unknown): boolean =>
-      this.isOurs || compileSchema(this.inputSchema).validator.accepts(input)
+      this.isOurs || compileJson(this.inputSchema).validator.accepts(input)
     const { parameters, body, flat } = this.readInputs()
     return examplesOf(this.context.document, parameters.list, body, flat, this.isOurs, accepts)
   }

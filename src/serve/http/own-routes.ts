@@ -1,0 +1,204 @@
+import { decodeFiles } from "../../core/decode-files.ts"
+import { idOf } from "../../core/define.ts"
+import { pathParameters } from "../../core/rest-route.ts"
+import type { OperationSpec, RestRoute } from "../../core/types.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn, setOwn, type JsonSchema } from "../../schema/json.ts"
+import type { HTTPAnswer } from "../exchange.ts"
+import { hasBody } from "../negotiate.ts"
+import { badRequest, refuseGet } from "./context.ts"
+import type { HTTPRefusal, ResolvedHTTPOptions, Route, RouteRequest, Routes } from "./context.ts"
+import { answerOperation } from "./deprecation.ts"
+import { readInput } from "./read-input.ts"
+import type { HTTPContext } from "./http-context.ts"
+import type { Mounts } from "./mounts.ts"
+import { answerData } from "./rest.ts"
+import { Router, type RouteMatch } from "./router.ts"
+
+/**
+ * The routes of operations: their own ones, and their default paths. They follow the registry.
+ *
+ * Own routes of operations that are hidden, or that the server's own paths cover, do not exist.
+ */
+export class OperationRoutes {
+  readonly #context: HTTPContext
+  readonly #defaults: Routes
+  readonly #reserved: readonly string[]
+  #router: Router | undefined
+  #hasOwn = false
+
+  /**
+   * `reserved` has the server's own paths: nothing below them can be a route. Throws a `TypeError` for a route that is;
+   * one that is registered later is logged, and not served.
+   */
+  constructor(
+    context: HTTPContext,
+    defaults: Routes,
+    reserved: readonly string[],
+    stops: (() => void)[],
+  ) {
+    this.#context = context
+    this.#defaults = defaults
+    this.#reserved = reserved
+    if (context.options.rest === undefined) return
+    for (const spec of context.registry.getAllSpecs()) {
+      const issue = this.#issueOf(spec)
+      if (issue !== undefined) throw new TypeError(`toHTTP(): ${issue}`)
+    }
+    const follow = context.registry.onChange(({ type, spec, previous }) => {
+      if ((spec.route ?? previous?.route) === undefined) return
+      this.#router = undefined
+      const issue = type === "removed" ? undefined : this.#issueOf(spec)
+      if (issue !== undefined) context.logger.error(`A route is not served: ${issue}`)
+    })
+    stops.push(follow)
+  }
+
+  /** The match of a path that has the method, or the one with all methods that the path has. */
+  find(path: string, method: string): RouteMatch | undefined {
+    this.#router ??= this.#build()
+    if (!this.#hasOwn) return this.#router.find(path)
+    const matches = this.#router.findAll(path)
+    const [first, ...others] = matches
+    if (first === undefined || others.length === 0) return first
+    return (
+      matches.find(({ methods }) => methods.has(method)) ?? {
+        methods: new Map(matches.flatMap(({ methods }) => [...methods])),
+        params: [],
+      }
+    )
+  }
+
+  /** The own route of an operation, if it is served. */
+  routeOf(spec: OperationSpec): RestRoute | undefined {
+    return this.#issueOf(spec) === undefined ? spec.route : undefined
+  }
+
+  #build(): Router {
+    const { registry, options } = this.#context
+    const router = new Router(this.#defaults, options.basePath)
+    this.#hasOwn = false
+    if (options.rest === undefined) return router
+    for (const spec of registry.getAllSpecs()) {
+      const { route } = spec
+      if (route === undefined || !options.isExposed(spec) || this.#issueOf(spec) !== undefined) {
+        continue
+      }
+      router.add(ownRoute(this.#context, idOf(spec), route))
+      this.#hasOwn = true
+    }
+    return router
+  }
+
+  #issueOf(spec: OperationSpec): string | undefined {
+    const { route } = spec
+    if (route === undefined || !this.#context.options.isExposed(spec)) return undefined
+    const { method, path } = route
+    const taken = this.#reserved.find((own) => path === own || path.startsWith(`${own}/`))
+    if (taken === undefined) return undefined
+    return `the route ${method} ${path} of "${idOf(spec)}" is among the server's own paths. Choose one that does not begin with "${taken}".`
+  }
+}
+
+/** The paths below which a server serves something else, without the base path. */
+export function ownPaths(
+  fixed: Routes,
+  mounts: Mounts,
+  { basePath, rest }: ResolvedHTTPOptions,
+  hasConsole: boolean,
+): string[] {
+  const mounted = mounts.all
+    .filter(({ path }) => path.startsWith(`${basePath}/`))
+    .map(({ path }) => path.slice(basePath.length))
+  const first = fixed.map(({ path }) => `/${path.split("/")[1]}`)
+  const all = [...first, ...mounted, ...FURTHER_PATHS, rest?.path ?? ""]
+  if (hasConsole) all.push("/hub", "/assets", "/icon.svg", "/favicon.ico")
+  return all.filter((path) => path !== "" && path !== "/")
+}
+
+/** Health checks and WebSockets are not answered by routes. */
+const FURTHER_PATHS = ["/livez", "/readyz", "/ws"]
+
+function ownRoute(context: HTTPContext, id: string, { method, path, status }: RestRoute): Route {
+  const names = pathParameters(path)
+  const isQuery = method === "GET" || method === "DELETE"
+  const up = "../".repeat(path.split("/").length - 2)
+  // The path of a successor may have parameters, so that its default path is named.
+  const pathTo = ({ namespace, name }: OperationSpec): string =>
+    up + `${context.options.rest?.path}/${namespace}/${name}`.slice(1)
+  const answer = async (request: RouteRequest, spec: OperationSpec): Promise<HTTPAnswer> => {
+    const answered = await answerData(context, request, spec, () => {
+      if (method === "GET") refuseGet(id, spec)
+      return isQuery
+        ? readQuery(context, request, spec, names)
+        : readBody(context, request, spec, names)
+    })
+    const isUsual = answered.status === 200 || answered.status === 204
+    if (status === undefined || !isUsual) return answered
+    return { ...answered, status, ...(status === 204 && { body: undefined }) }
+  }
+  return {
+    method,
+    path,
+    takesFiles: !isQuery,
+    handle: (request) => {
+      const spec = context.require(id, request.caller)
+      return answerOperation(context, request, spec, pathTo, () => answer(request, spec))
+    },
+  }
+}
+
+/** An input in the path and the query. */
+async function readQuery(
+  context: HTTPContext,
+  { incoming, params }: RouteRequest,
+  spec: OperationSpec,
+  names: readonly string[],
+): Promise<unknown> {
+  if (incoming.method === "DELETE" && hasBody(incoming)) {
+    throw badRequest("DELETE takes its input in the path and the query. Send no body.")
+  }
+  const { parseQuery, readFormInput } = await import("./query-input.ts")
+  const texts = parseQuery(incoming.query)
+  for (const [at, name] of names.entries()) {
+    const text = params[at] ?? ""
+    if (texts.get(name)?.every((one) => one === text) === false) throw twice(name, "query")
+    texts.set(name, [text])
+  }
+  const schema = spec.inputSchema as JsonSchema
+  return decodeFiles(
+    schema,
+    readFormInput(texts, schema, (text) => context.parseJSON(text, spec)),
+  )
+}
+
+/** An input in the path and the body. */
+async function readBody(
+  context: HTTPContext,
+  { incoming, params }: RouteRequest,
+  spec: OperationSpec,
+  names: readonly string[],
+): Promise<unknown> {
+  const body = await readInput(context, incoming, spec)
+  if (names.length === 0) return body
+  if (body !== undefined && !isRecord(body)) {
+    throw badRequest("The body must be a JSON object: its members are added to those of the path.")
+  }
+  const { readFormInput } = await import("./query-input.ts")
+  const texts = new Map(names.map((name, at) => [name, [params[at] ?? ""]]))
+  const parse = (text: string): unknown => context.parseJSON(text, spec)
+  const placed = readFormInput(texts, spec.inputSchema as JsonSchema, parse) as object
+  const input = { ...body }
+  for (const [name, value] of Object.entries(placed)) {
+    if (Object.hasOwn(input, name) && getOwn(input, name) !== value) throw twice(name, "body")
+    setOwn(input, name, value)
+  }
+  return input
+}
+
+/** The refusal of two values for one input: code in front of the server may have checked that of the path. */
+function twice(name: string, place: "body" | "query"): HTTPRefusal {
+  return badRequest(
+    `"${name}" is in the path. Leave it out of the ${place}, or send the same value.`,
+  )
+}

@@ -1,0 +1,1 @@
+export * from "../../../examples/from-trpc-or-orpc/tasks.ts"
