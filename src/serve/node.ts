@@ -131,8 +131,8 @@ class NodeIncoming implements HTTPIncoming {
 const NOTHING: NodeGiven = {}
 
 /**
- * The error for a third argument that is a parsed body. It must never be read as the options: its sender could then
- * choose an identity.
+ * The error for a third argument that is a parsed body: read as the options, its sender could choose an identity. A body
+ * with no members but `body` and `identity` looks like options; calls with any other input show the mistake at once.
  */
 function mistakeOf(given: NodeGiven, request: NodeRequestLike): CallError | undefined {
   const isGiven =

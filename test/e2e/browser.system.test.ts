@@ -178,7 +178,7 @@ describe("the client for browsers", () => {
     const source = client.replace("createWebSocketTransport", "createHTTPTransport")
     const { text, parts } = await bundle({ source: source.replace("websocket.ts", "http.ts") })
     // In one file, with what a page would load on demand: files, event streams, and answers to questions.
-    expect(gzipSync(text).length).toBeLessThan(25 * 1024)
+    expect(gzipSync(text).length).toBeLessThan(26_000)
     expect([...parts.keys()].filter((file) => file.includes("websocket"))).toEqual([])
   })
 
