@@ -30,6 +30,7 @@ const LIBRARY = [
   "transport",
   "mcp",
   "typegen",
+  "tools",
   "sources",
   "serve",
 ]
@@ -92,6 +93,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   mcp: { uses: BASE },
   typegen: { uses: BASE },
+  tools: { uses: BASE },
   sources: {
     uses: [...BASE, "http-client", "mcp"],
     types: ["engine"],

@@ -105,6 +105,9 @@ export const ENVELOPE = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const
 
+/** In `_meta` of a call: its sender is a program that takes a whole result, however long. */
+export const WHOLE_RESULT = "dev.alkdev.operations/whole-result"
+
 /** Whether a value is an MCP log level. */
 export function isLogLevel(value: unknown): value is LogLevel {
   return LOG_LEVELS.includes(value as LogLevel)

@@ -59,14 +59,14 @@ describe("what the process of an MCP server wrote before it died", () => {
     const mcp = await fetch(`${served.url}/mcp`, {
       method: "POST",
       headers: {
-        ...{ authorization, "content-type": "application/json", "mcp-name": "crash" },
+        ...{ authorization, "content-type": "application/json", "mcp-name": "evil_crash" },
         ...{ "mcp-method": "tools/call", "mcp-protocol-version": "2026-07-28" },
         accept: "application/json, text/event-stream",
       },
       body: JSON.stringify({
         ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
         params: {
-          ...{ name: "crash", arguments: {} },
+          ...{ name: "evil_crash", arguments: {} },
           _meta: {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},

@@ -122,7 +122,7 @@ function printResult({ name, isOk, isScored, passed, failures, warnings }: Scena
 }
 
 async function serve(registry: AnyRegistry): Promise<AsyncDisposable & { readonly url: string }> {
-  const served = toMCP(registry, { logger: silentLogger })
+  const served = toMCP(registry, { logger: silentLogger, naming: "raw" })
   const server = createServer((request, response) => void served.node(request, response))
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   return {

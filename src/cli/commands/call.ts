@@ -2,6 +2,7 @@ import { isFailedTool, unwrapOrThrow, type ResponseEnvelope } from "../../core/e
 import { isFileLike, type FileLike } from "../../schema/files.ts"
 import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
+import { selectData, selectionOf } from "../../core/selection.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import type { OperationSpec } from "../../core/types.ts"
@@ -27,6 +28,12 @@ export const command: CommandDefinition = {
   options: {
     ...inputOptions,
     ...resultOptions,
+    select: {
+      type: "string",
+      multiple: true,
+      value: "paths",
+      description: "Show only these fields of the result: number,assignees.login",
+    },
     output: outputOption("Write the result to a file, also images and other bytes; - for stdout"),
     "dry-run": {
       type: "boolean",
@@ -49,12 +56,16 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   }
   using running = new Running(spec, args, io)
   try {
+    const paths = args.texts("select")
+    const wanted = paths.length === 0 ? undefined : paths.flatMap((text) => text.split(","))
+    const selection = selectionOf(id, spec.outputSchema, wanted)
     const input = await gatherInput(spec, args, io)
     if (args.flag("dry-run")) {
       await dryRun(target, id, spec, input, args, io)
       return 0
     }
-    const envelope = await target.execute(id, input, running.options)
+    const whole = await target.execute(id, input, running.options)
+    const envelope = isFailedTool(whole.meta) ? whole : selectData(whole, selection)
     await running.answered()
     return running.isInterrupted ? 130 : await printEnvelope(envelope, args, io)
   } catch (error) {

@@ -2,6 +2,7 @@ import { isIdempotencyKey, readCallPolicy } from "../../core/call-policy.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { decodeValue } from "../../core/envelope-codec.ts"
 import { refusal } from "../../core/errors.ts"
+import { selectData, selectionOf } from "../../core/selection.ts"
 import { readOuterText } from "../../core/outer-call.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
@@ -142,7 +143,9 @@ async function resultOf(
     const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
     if (spec === undefined) throw context.missing(id, request.caller)
     const decoded = decodeFiles(spec.inputSchema, input)
-    const envelope = await context.execute(id, spec, decoded, request, terms)
+    const selection = selectionOf(id, spec.outputSchema, getOwn(fields, "select"))
+    const whole = await context.execute(id, spec, decoded, request, terms)
+    const envelope = selectData(whole, selection)
     const text = await encodeFiles(() => envelopeText(envelope))
     return `{${shown}"ok":true,"envelope":${text}}`
   } catch (error) {

@@ -118,7 +118,8 @@ async function answerCall(
   // Read before anything runs: a malformed query is refused without side effects.
   const isBare = incoming.query !== "" && (await asksToUnwrap(incoming.query))
   const preferred = preferredReturn(incoming.header("prefer"))
-  const envelope = await context.execute(id, spec, await read(), request)
+  const select = await selectionIn(incoming.query, id, spec)
+  const envelope = select(await context.execute(id, spec, await read(), request))
   const answer = await encodeFiles(() => {
     if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
     if (preferred === "file" && mayBeStreamed(envelope, spec)) {
@@ -141,6 +142,24 @@ function mayBeStreamed({ data, meta }: ResponseEnvelope, { outputSchema }: Opera
 async function queryInput(query: string): Promise<string | undefined> {
   const { WHOLE_INPUT, parseQuery } = await import("./query-input.ts")
   return parseQuery(query).get(WHOLE_INPUT)?.[0]
+}
+
+/** What `select=number,assignees.login` takes of a result. Throws `VALIDATION_ERROR`. */
+async function selectionIn(
+  query: string,
+  id: string,
+  { outputSchema }: OperationSpec,
+): Promise<(envelope: ResponseEnvelope) => ResponseEnvelope> {
+  if (!query.includes("select=")) return (envelope) => envelope
+  const { parseQuery } = await import("./query-input.ts")
+  const { selectData, selectionOf } = await import("../../core/selection.ts")
+  const texts = parseQuery(query).get("select")
+  const selection = selectionOf(
+    id,
+    outputSchema,
+    texts?.flatMap((text) => text.split(",")),
+  )
+  return (envelope) => selectData(envelope, selection)
 }
 
 async function asksToUnwrap(query: string): Promise<boolean> {

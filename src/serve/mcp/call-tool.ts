@@ -2,7 +2,7 @@ import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
-import { ENVELOPE, isLogLevel, traceOf, type JsonObject } from "../../mcp/model.ts"
+import { ENVELOPE, isLogLevel, traceOf, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
 import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
 import { logOf, progressOf } from "./reports.ts"
@@ -39,6 +39,7 @@ export function callTool(parts: CallParts, exchange: Exchange): Promise<object> 
     progress: progress?.report,
     log: isLogLevel(level) ? logOf(name, level, parts.logger, exchange) : undefined,
     metadata: traceOf(meta),
+    isWhole: meta?.[WHOLE_RESULT] === true,
     valuesFor: exchange.valuesFor,
   }
   const requestInput = liveInput(name, exchange, parts.inputTimeoutMs)

@@ -1,43 +1,60 @@
 import { encodeFiles } from "../../core/unread-file.ts"
 import { mintRequestId } from "../../engine/ids.ts"
 import { CallError } from "../../core/errors.ts"
+import { selectionOf } from "../../core/selection.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { isRecord } from "../../internal/guards.ts"
+import { getOwn } from "../../schema/json.ts"
 import { typeName } from "../../internal/message-text.ts"
 import type { CallOptions } from "../../core/types.ts"
 import { errorText, failureOf } from "./tool-errors.ts"
 import { ProtocolError, type SurfaceCall, type SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
-import { resultOf, structured } from "./results.ts"
+import { fitResult } from "./fit-result.ts"
+import { resultOf, selectedItems, structured } from "./results.ts"
+import { SELECT } from "./select-form.ts"
 import { collect, type StreamBounds } from "./tool-forms.ts"
 import type { OperationTool } from "./tool.ts"
 
-/**
- * Runs one operation and returns the result of its tool, called directly or through `call_operation`.
- *
- * `place` is the JSON pointer to the arguments in what the caller sent. Throws only
- * `ProtocolError`.
- */
+/** How an operation is called: as a tool of its own, or through `call_operation`. */
+export interface CallForm {
+  /** JSON pointer to the arguments in what the caller sent. */
+  readonly place: string
+  /** Paths of the members that the caller wants, if it is not in the arguments. */
+  readonly select?: unknown
+  /** The result is that of `call_operation`, which has no output schema. */
+  readonly isSearched: boolean
+}
+
+const OWN_TOOL: CallForm = { place: "", isSearched: false }
+
+/** Runs one operation and returns the result of its tool. Throws only `ProtocolError`. */
 export async function runOperation(
   registry: AnyRegistry,
   tool: OperationTool,
   args: unknown,
   call: SurfaceCall,
   options: ResolvedSurfaceOptions,
-  place = "",
+  called: CallForm = OWN_TOOL,
 ): Promise<SurfaceResult> {
   const requestId = mintRequestId()
+  const { place, isSearched } = called
   try {
     const input = argumentsOf(args, tool.id)
+    const selecting = isSearched ? undefined : tool.selecting
+    const select = selecting === undefined ? called.select : getOwn(input, SELECT)
+    const output = tool.raw?.outputSchema ?? tool.spec.outputSchema
+    const selection = selectionOf(tool.id, output, select)
     if (tool.isStream) {
       const result = await callStream(registry, tool, input, { call, requestId }, options, place)
-      return boundedResult(tool, result, options.maxResultBytes)
+      return bounded(tool, selectedItems(result, selection), call, options, isSearched)
     }
     const callOptions = await optionsOf(call, tool.id, requestId, call.progress)
-    const envelope = await registry.execute(tool.id, tool.form.toInput(input), callOptions)
-    const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options))
-    return boundedResult(tool, result, options.maxResultBytes)
+    const operationInput = (selecting ?? tool.form).toInput(input)
+    const envelope = await registry.execute(tool.id, operationInput, callOptions)
+    const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options, selection))
+    return bounded(tool, result, call, options, isSearched)
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     return failed(error, tool, { call, requestId }, options, place)
@@ -121,10 +138,21 @@ function optionsOf(
 const NARROWING =
   /^_?(?:limit|max(?:_?results|_?items)?|count|first|top|take|page(?:_?size)?|per_?page|offset|cursor|after|before|since|until|from|to|start|end|range|fields|select|filter|query|q|search|head|tail|lines)$/i
 
-/** Returns the result, or an error in place of one that is too large for most clients. */
-function boundedResult(tool: OperationTool, result: SurfaceResult, most: number): SurfaceResult {
-  const bytes = sizeOf(result, most)
-  return bytes <= most ? result : tooLarge(tool, bytes, most)
+/** Returns what fits of the result, or an error in place of one that is too large for most clients. */
+function bounded(
+  tool: OperationTool,
+  result: SurfaceResult,
+  call: SurfaceCall,
+  options: ResolvedSurfaceOptions,
+  isSearched: boolean,
+): SurfaceResult {
+  const most = options.maxResultBytes
+  // Tools of imported servers are passed on as they are, unless a limit is set.
+  const isPassedOn = tool.raw !== undefined && !isSearched && !options.isLimitSet
+  const isWhole = call.isWhole === true || isPassedOn
+  const fitted = isWhole ? result : fitResult(tool, result, call, options, isSearched)
+  const bytes = sizeOf(fitted, most)
+  return bytes <= most ? fitted : tooLarge(tool, bytes, most)
 }
 
 /** The error for a result that is too large, with inputs that would make it smaller. */

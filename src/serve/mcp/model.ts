@@ -21,6 +21,8 @@ export interface SurfacePage {
 export interface SurfaceCall
   extends SurfaceCaller, Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata"> {
   readonly signal: AbortSignal
+  /** The caller is a program that asked for whole results, however long. */
+  readonly isWhole?: boolean | undefined
   /** Further metadata, which the HTTP server around this one provides for an operation. */
   readonly valuesFor?: ProvideValues | undefined
 }
@@ -38,7 +40,7 @@ export interface SurfaceResult {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** What a list of tools consists of: all operations, or the three search tools. */
+/** What a list of tools consists of: all operations, or the search tools. */
 export type SurfaceMode = "all" | "search"
 
 /** Bytes and tokens of the list of tools in both modes. */

@@ -10,6 +10,7 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
+import { pick, type Selection } from "../../schema/read/select.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
@@ -23,8 +24,13 @@ export function resultOf(
   envelope: ResponseEnvelope,
   era: MCPEra,
   options: ResolvedSurfaceOptions,
+  selection?: Selection,
 ): SurfaceResult | Promise<SurfaceResult> {
   const { data, meta } = envelope
+  const isFailed = meta.source === "mcp" && meta.isError
+  if (selection !== undefined && !isFailed && typeof data === "object" && data !== null) {
+    return selectedResult(tool, pick(data, selection), era)
+  }
   if (meta.source === "mcp") {
     return tool.raw === undefined
       ? ownBlocks(tool, data, meta, era)
@@ -45,6 +51,31 @@ export function resultOf(
   if (output === undefined) return { content }
   const value: unknown = json === undefined ? undefined : JSON.parse(json)
   return structured(tool, value, content, output.isWrapped)
+}
+
+/** The selected members of a result; it is not checked against the output schema, which describes whole ones. */
+function selectedResult(tool: OperationTool, picked: unknown, era: MCPEra): SurfaceResult {
+  const text = jsonOf(picked) ?? "null"
+  const value = JSON.parse(text) as unknown
+  const isWrapped = tool.output(era)?.isWrapped === true
+  return {
+    content: [{ type: "text", text }],
+    structuredContent: isWrapped ? { result: value } : value,
+  }
+}
+
+/** The selected members of the items of a stream. */
+export function selectedItems(
+  result: SurfaceResult,
+  selection: Selection | undefined,
+): SurfaceResult {
+  if (selection === undefined || result.isError) return result
+  const whole: Selection = new Map<string, Selection>([
+    ["items", selection],
+    ["isComplete", true],
+  ])
+  const value = pick(result.structuredContent, whole)
+  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value }
 }
 
 /** Adds structured data if it matches the tool's output schema; otherwise returns an error with both. */

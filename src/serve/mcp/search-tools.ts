@@ -14,7 +14,9 @@ import { errorText } from "./tool-errors.ts"
 import type { Listing } from "./listing.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
+import { READ_RESULT, readResult } from "./fit-result.ts"
 import type { OperationTool } from "./tool.ts"
+import { SELECT_SCHEMA } from "./select-form.ts"
 
 /** Dependencies of the search tools. */
 export interface SearchGround {
@@ -35,7 +37,7 @@ const READ_ONLY = {
   openWorldHint: false,
 } as const
 
-/** The three search tools. Their bytes must not change: they are part of cached prompts. */
+/** The search tools. Their bytes must not change: they are part of cached prompts. */
 export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
   {
     name: "search_operations",
@@ -93,6 +95,7 @@ export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
           description:
             "Input of the operation, as described by describe_operation. JSON text of the object is accepted, too.",
         },
+        select: SELECT_SCHEMA,
         limit: {
           type: "integer",
           minimum: 1,
@@ -115,6 +118,7 @@ export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
       openWorldHint: true,
     },
   },
+  READ_RESULT,
 ]
 
 export function searchTool(name: string): MCPToolDefinition | undefined {
@@ -133,6 +137,7 @@ export async function callSearchTool(
   try {
     input = readInput(argumentsOf(rawArguments, name), name)
     validateOrThrow(searchTool(name)?.inputSchema, input, `Input for "${name}"`)
+    if (name === READ_RESULT.name) return readResult(input, call, ground.options)
     if (name === "search_operations") return answer(await search(input, call, ground))
     tool = operationFor(String(input["id"]), call, ground)
     if (name === "describe_operation") {
@@ -147,7 +152,8 @@ export async function callSearchTool(
     return errorText(error, "")
   }
   const args = withBounds(tool, input)
-  return await runOperation(ground.registry, tool, args, call, ground.options, "/input")
+  const called = { place: "/input", select: input["select"], isSearched: true }
+  return await runOperation(ground.registry, tool, args, call, ground.options, called)
 }
 
 async function search(

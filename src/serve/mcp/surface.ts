@@ -3,6 +3,7 @@ import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
+import { READ_RESULT } from "./fit-result.ts"
 import { Listing, invalidCursor } from "./listing.ts"
 import type {
   SurfaceCall,
@@ -17,6 +18,7 @@ import { resolveSurfaceOptions } from "./options.ts"
 import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
+import { ToolNames } from "./tool-names.ts"
 import { Listeners } from "../../internal/listeners.ts"
 
 /** Changes within this time are announced once, in milliseconds. */
@@ -32,6 +34,7 @@ export class MCPSurface {
   version = 0
   readonly #registry: AnyRegistry
   readonly #options: ResolvedSurfaceOptions
+  readonly #names: ToolNames
   readonly #listeners = new Listeners()
   readonly #stop: () => void
   #listing: Listing | undefined
@@ -43,6 +46,7 @@ export class MCPSurface {
   constructor(registry: AnyRegistry, options: SurfaceOptions = {}) {
     this.#registry = registry
     this.#options = resolveSurfaceOptions(options)
+    this.#names = new ToolNames(this.#options.naming, this.#options.logger)
     this.#stop = registry.onChange(({ type, spec }) => {
       // The replaced operation may have been exposed.
       if (type === "replaced" || this.#options.isExposed(spec)) this.#changed()
@@ -51,7 +55,7 @@ export class MCPSurface {
 
   /** Throws `ProtocolError` for an invalid or outdated cursor. */
   list(caller: SurfaceCaller, cursor: string | undefined): SurfacePage {
-    const { mode, ttlMs, pageSize } = this.#options
+    const { mode, ttlMs, pageSize, kept } = this.#options
     const listing = this.#current()
     const cacheScope = listing.isRestricted && mode !== "search" ? "private" : "public"
     const visible = listing.visibleTo(caller.identity)
@@ -61,8 +65,11 @@ export class MCPSurface {
     }
     const { tools, nextCursor } = listing.page(visible, cursor, pageSize, caller.era)
     this.#lint(tools)
+    const defined = tools.map((tool) => listing.define(tool, caller.era))
+    // Listed once there is something to read.
+    const isLast = nextCursor === undefined && !kept.isEmpty
     return {
-      tools: tools.map((tool) => listing.define(tool, caller.era)),
+      tools: isLast ? [...defined, READ_RESULT] : defined,
       ...(nextCursor !== undefined && { nextCursor }),
       ttlMs,
       cacheScope,
@@ -93,7 +100,14 @@ export class MCPSurface {
     // The same for a tool that the caller may not use.
     if (tool === undefined)
       return Promise.reject(new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`))
-    return runOperation(this.#registry, tool, input, call, this.#options)
+    const { kept } = this.#options
+    const wasEmpty = kept.isEmpty
+    const result = runOperation(this.#registry, tool, input, call, this.#options)
+    if (!wasEmpty) return result
+    return result.finally(() => {
+      // The list has one tool more.
+      if (!kept.isEmpty) this.announce()
+    })
   }
 
   /** Notifies when lists have changed, once for changes in quick succession. */
@@ -112,7 +126,7 @@ export class MCPSurface {
     setRef(this.#timer, false)
   }
 
-  /** Whether a caller sees every operation as a tool, or the three search tools. */
+  /** Whether a caller sees every operation as a tool, or the search tools. */
   mode(identity: Identity | undefined): SurfaceMode {
     return this.#modeFor(this.#current().visibleTo(identity).length)
   }
@@ -143,12 +157,19 @@ export class MCPSurface {
   close(): void {
     this.#stop()
     clearTimeout(this.#timer)
+    this.#options.kept.clear()
     this.#listeners.clear()
   }
 
   #current(): Listing {
     if (this.#listing === undefined) {
-      this.#listing = new Listing(this.#registry, this.version, this.#options, this.#previous)
+      this.#listing = new Listing(
+        this.#registry,
+        this.version,
+        this.#options,
+        this.#names,
+        this.#previous,
+      )
       this.#previous = undefined
     }
     return this.#listing
@@ -162,7 +183,8 @@ export class MCPSurface {
 
   #searchToolFor(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined {
     const tool = searchTool(name)
-    return tool !== undefined && this.mode(caller.identity) === "search" ? tool : undefined
+    const isServed = tool === READ_RESULT || this.mode(caller.identity) === "search"
+    return isServed ? tool : undefined
   }
 
   /** Logs once which schemas known clients refuse, or which were rewritten for them. */

@@ -245,7 +245,7 @@ function wrapped(form: InputForm): InputForm {
 }
 
 /** Whether a property can be added to a schema: no other root keyword restricts properties. */
-function isExtensible(schema: JsonSchema): boolean {
+export function isExtensible(schema: JsonSchema): boolean {
   return !["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames"].some(
     (keyword) => keyword in schema,
   )

@@ -10,7 +10,8 @@ import { requirementToSee } from "../expose.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
 import { asObject, mapSchemas, plainSchema } from "../../schema/read/plain-schema.ts"
-import { inputForm, outputForm, itemsOutput, streamForm } from "./tool-forms.ts"
+import { inputForm, itemsOutput, outputForm, streamForm } from "./tool-forms.ts"
+import { isLong, partialOutput, selectForm } from "./select-form.ts"
 import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../../mcp/hidden-text.ts"
 
@@ -31,6 +32,7 @@ export class OperationTool {
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
   #stream: StreamForm | undefined
+  #selecting: InputForm | null | undefined
   readonly #outputs = new Map<MCPEra, OutputForm | undefined>()
   /** The definition without the name, and its characters as JSON. */
   readonly #definitions = new Map<MCPEra, { readonly of: Definition; size?: number }>()
@@ -72,6 +74,20 @@ export class OperationTool {
     return this.isStream ? this.stream.input : (this.#input ??= this.#makeInput())
   }
 
+  /**
+   * The input form with `select`, for tools whose results can be long; `undefined` for others. The definition of an
+   * imported tool stays as it is.
+   */
+  get selecting(): InputForm | undefined {
+    if (this.#selecting === undefined) {
+      const { outputSchema } = this.spec
+      const isOffered = this.raw === undefined && !this.isStream && isLong(outputSchema)
+      const isPartial = isOffered && partialOutput(outputSchema as JsonSchema) !== undefined
+      this.#selecting = (isPartial ? selectForm(this.form) : undefined) ?? null
+    }
+    return this.#selecting ?? undefined
+  }
+
   /** The description, with the note about what the schema no longer expresses. */
   get description(): string {
     const { spec, form } = this
@@ -92,6 +108,12 @@ export class OperationTool {
   output(era: MCPEra): OutputForm | undefined {
     if (!this.#outputs.has(era)) this.#outputs.set(era, this.#makeOutput(era === "legacy"))
     return this.#outputs.get(era)
+  }
+
+  /** The output schema in a list: a result of selected fields has not all that is required. */
+  servedOutput(era: MCPEra): JsonSchema | undefined {
+    const schema = this.output(era)?.schema
+    return schema === undefined || this.selecting === undefined ? schema : partialOutput(schema)
   }
 
   /** The definition in a list, without the name. */
@@ -150,13 +172,14 @@ export class OperationTool {
   }
 
   #describe(era: MCPEra): Definition {
-    const { spec, form } = this
-    const output = this.output(era)
+    const { spec } = this
+    const form = this.selecting ?? this.form
+    const shown = this.servedOutput(era)
     return {
       ...(spec.title !== undefined && { title: withoutHiddenText(spec.title) }),
       description: this.description,
       inputSchema: visibleSchema(form.schema),
-      ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
+      ...(shown !== undefined && { outputSchema: visibleSchema(shown) }),
       annotations: annotationsOf(spec),
     }
   }

@@ -46,6 +46,18 @@ describe("operations call", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   })
 
+  test.each([
+    [
+      ["--select", "created.title,created.owner.name"],
+      { title: "5 a day", owner: { name: "Ada" } },
+    ],
+    [["--select", "created.hours", "--select=created.labels"], { hours: 2, labels: ["a", "7"] }],
+  ])("%j shows these fields of the result", async (more, created) => {
+    const { code, stdout } = await call(["task.create", ...GOOD, ...more])
+    expect(JSON.parse(stdout)).toEqual({ created })
+    expect(code).toBe(0)
+  })
+
   test("--json prints one envelope on a line, --data its data, --envelope both for people", async () => {
     const json = await call(["task.create", ...GOOD, "--json"])
     expect(json.stdout.trimEnd()).not.toContain("\n")

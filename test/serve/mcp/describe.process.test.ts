@@ -303,7 +303,12 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
       /search_operations.*describe_operation.*call_operation.*\n\nOperations by namespace: demo \(2\)\.$/s,
     )
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(3)
+    expect(tools.map(({ name }) => name)).toEqual([
+      "search_operations",
+      "describe_operation",
+      "call_operation",
+      "read_result",
+    ])
     const found = await call("search_operations", { query: "greet a person" })
     expect(found.structuredContent).toMatchObject({ operations: [{ id: "demo.greet" }] })
     const types = await call("describe_operation", { id: "demo.greet" })

@@ -34,7 +34,12 @@ function imported(handler: () => unknown, definition: MCPToolDefinition = tool):
 describe("an imported tool", () => {
   test("is handed on as its server defines it, but for tasks, which are not", () => {
     const { execution: _, ...rest } = tool
-    expect(toolOf(imported(() => 1))).toEqual(rest)
+    expect(
+      toolOf(
+        imported(() => 1),
+        { naming: "raw" },
+      ),
+    ).toEqual(rest)
     expect(JSON.stringify(toolOf(imported(() => 1)).inputSchema)).toBe(
       JSON.stringify(tool.inputSchema),
     )

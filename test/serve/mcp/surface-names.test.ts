@@ -1,12 +1,19 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { RESERVED_NAMES, assignNames, isLegalName } from "../../../src/serve/mcp/listing.ts"
-import type { Nameable, Naming } from "../../../src/serve/mcp/listing.ts"
+import { RESERVED_NAMES, isLegalName, ToolNames } from "../../../src/serve/mcp/tool-names.ts"
+import type { Nameable, Naming } from "../../../src/serve/mcp/tool-names.ts"
+import { silentLogger } from "../../../src/testing.ts"
 import { operation } from "../../support/operations.ts"
 import { allTools, caller, surfaceOf } from "./surface-support.ts"
 
 function entry(id: string, rawName?: string): Nameable {
   return { id, spec: operation(id, {}), rawName }
+}
+
+function assignNames(entries: readonly Nameable[], naming: Naming): ToolNames {
+  const names = new ToolNames(naming, silentLogger)
+  names.assign(entries)
+  return names
 }
 
 function namesOf(entries: readonly Nameable[], naming: Naming = "underscore"): string[] {
@@ -32,6 +39,7 @@ const entries = fc
 const namings = fc.constantFrom<Naming>(
   "underscore",
   "dots",
+  "raw",
   (spec) => spec.name,
   () => "same",
   () => "not legal!",
@@ -98,27 +106,80 @@ describe("names of tools", () => {
     expect(two).not.toBe(one)
   })
 
-  test("of imported tools are those of their servers, where they are legal and free", () => {
-    expect(namesOf([entry("files.read_file", "read_file")])).toEqual(["read_file"])
-    expect(namesOf([entry("files.read", "read file")])).toEqual(["files_read"])
-    expect(namesOf([entry("one.find", "find"), entry("two.find", "find")])).toEqual([
-      "one_find",
-      "two_find",
-    ])
+  test("of imported tools begin with their namespace", () => {
+    expect(namesOf([entry("files.read_file", "read_file")])).toEqual(["files_read_file"])
   })
 
-  test("of our own operations win over those of imported tools", () => {
-    expect(namesOf([entry("srv.task_create", "task_create"), entry("task.create")])).toEqual([
-      "srv_task_create",
-      "task_create",
-    ])
+  describe("that are raw", () => {
+    test("are those of the one imported server, where they are legal and free", () => {
+      expect(namesOf([entry("files.read_file", "read_file")], "raw")).toEqual(["read_file"])
+      expect(namesOf([entry("files.read", "read file")], "raw")).toEqual(["files_read"])
+    })
+
+    test("are given to none of several servers", () => {
+      const two = [entry("one.find", "find"), entry("two.look", "look")]
+      expect(namesOf(two, "raw")).toEqual(["one_find", "two_look"])
+    })
+
+    test("stay with the first server when others come, also after it is gone", () => {
+      const names = assignNames([entry("one.find", "find")], "raw")
+      names.assign([entry("one.find", "find"), entry("two.find", "find")])
+      names.assign([entry("two.find", "find"), entry("two.look", "look")])
+      expect(["one.find", "two.find", "two.look"].map((id) => names.nameOf(id))).toEqual([
+        "find",
+        "two_find",
+        "two_look",
+      ])
+    })
+
+    test("give way to those of our own operations", () => {
+      const both = [entry("srv.task_create", "task_create"), entry("task.create")]
+      expect(namesOf(both, "raw")).toEqual(["srv_task_create", "task_create"])
+    })
+  })
+
+  test("never move: an operation keeps its own, and no other operation gets it", () => {
+    fc.assert(
+      fc.property(fc.array(entries, { maxLength: 6 }), namings, (lists, naming) => {
+        const names = new ToolNames(naming, silentLogger)
+        const ids = new Map<string, string>()
+        const given = new Map<string, string>()
+        for (const list of lists) {
+          names.assign(list)
+          for (const { id } of list) {
+            const one = names.nameOf(id) ?? ""
+            expect(given.get(id) ?? one).toBe(one)
+            expect(ids.get(one) ?? id).toBe(id)
+            given.set(id, one)
+            ids.set(one, id)
+          }
+        }
+      }),
+    )
+  })
+
+  test("that two operations wanted at once go to neither, also after one of them is gone", () => {
+    const names = assignNames([entry("a.b_c"), entry("a_b.c")], "underscore")
+    names.assign([entry("a_b.c"), entry("a_b_c.", "x")])
+    expect(names.idOf("a_b_c")).toBeUndefined()
+    expect(names.nameOf("a_b.c")).toMatch(/^a_b_c_[0-9a-f]{6}$/)
+  })
+
+  test("of operations without end take no memory without end", () => {
+    const names = new ToolNames("underscore", silentLogger)
+    const round = (at: number): Nameable[] =>
+      Array.from({ length: 20_000 }, (_, index) => entry(`a.x${at}_${index}`))
+    for (let at = 0; at < 8; at++) names.assign(round(at))
+    expect(names.size).toBeLessThan(110_000)
+    // The first ones are gone, but their names stay theirs.
+    expect(names.idOf("a_x0_0")).toBe("a.x0_0")
   })
 
   test("names of the search tools are reserved", () => {
-    const [own = "", imported] = namesOf([
-      entry("search.operations"),
-      entry("srv.call_operation", "call_operation"),
-    ])
+    const [own = "", imported] = namesOf(
+      [entry("search.operations"), entry("srv.call_operation", "call_operation")],
+      "raw",
+    )
     expect(own).toMatch(/^search_operations_[0-9a-f]{6}$/)
     expect(imported).toBe("srv_call_operation")
   })
@@ -126,7 +187,7 @@ describe("names of tools", () => {
   test("keep their dots when that is wanted", () => {
     expect(namesOf([entry("task.sub.create"), entry("srv.x", "x.y")], "dots")).toEqual([
       "task.sub.create",
-      "x.y",
+      "srv.x",
     ])
   })
 

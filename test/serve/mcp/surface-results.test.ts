@@ -208,6 +208,8 @@ describe("large results", () => {
 
   test("are refused from 8 MB on, below what clients can read", async () => {
     const surface = surfaceOf([giving("x".repeat(9 * 1024 * 1024))])
-    expect(textsOf(await surface.call("a_b", {}, caller()))).toContain("9.0 MB")
+    expect(
+      textsOf(await surface.call("a_b", {}, caller("modern", undefined, { isWhole: true }))),
+    ).toContain("9.0 MB")
   })
 })

@@ -31,7 +31,7 @@ function idsOf(result: SurfaceResult): string[] {
 }
 
 describe("search mode", () => {
-  test("shows three tools whose bytes never change", () => {
+  test("shows four tools whose bytes never change", () => {
     const one = JSON.stringify(surfaceOf([greet], searching).list(caller(), undefined))
     const two = JSON.stringify(surfaceOf(many(100), searching).list(caller("legacy"), undefined))
     expect(two).toBe(one)
@@ -39,6 +39,7 @@ describe("search mode", () => {
       "search_operations",
       "describe_operation",
       "call_operation",
+      "read_result",
     ])
   })
 
@@ -47,8 +48,8 @@ describe("search mode", () => {
     expect(allTools(surfaceOf(list))).toHaveLength(64)
     const surface = surfaceOf([...list, secret])
     expect(allTools(surface)).toHaveLength(64)
-    expect(allTools(surface, caller("modern", admin))).toHaveLength(3)
-    expect(allTools(surfaceOf(list, { expose: { threshold: 63 } }))).toHaveLength(3)
+    expect(allTools(surface, caller("modern", admin))).toHaveLength(4)
+    expect(allTools(surfaceOf(list, { expose: { threshold: 63 } }))).toHaveLength(4)
     expect(allTools(surfaceOf(many(500), { expose: { mode: "all" } }))).toHaveLength(500)
   })
 

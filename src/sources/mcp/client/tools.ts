@@ -5,7 +5,7 @@ import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import type { MCPChannel, ResolvedServer } from "../config.ts"
-import { traceOf, type MCPToolDefinition } from "../../../mcp/model.ts"
+import { traceOf, WHOLE_RESULT, type MCPToolDefinition } from "../../../mcp/model.ts"
 import { loadPins, savePins, type PinStore } from "../pins.ts"
 import { judgeTools, quarantined, type JudgedTool } from "../check-pins.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
@@ -129,7 +129,7 @@ export class ToolSection extends Section<Tool> {
       timeout: server.tools.get(definition.name)?.timeout,
       progress: context.progress,
       requestInput: context.requestInput,
-      meta: traceOf(context.metadata),
+      meta: { ...traceOf(context.metadata), [WHOLE_RESULT]: true },
       isRepeatable: isRepeatable(server, tool),
       caller: callerOf(context, operationId),
     })

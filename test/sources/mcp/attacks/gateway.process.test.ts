@@ -33,7 +33,7 @@ describe("a server behind a server", () => {
       "X-Forwarded-For": CANARY,
       "Mcp-Param-Key": CANARY,
     }
-    const params = { name: "echo", arguments: { text: "hi" } }
+    const params = { name: "up_echo", arguments: { text: "hi" } }
     const meta = { "example.com/token": CANARY, authorization: CANARY, traceparent: "00-trace" }
 
     const modern = await fetch(listening.url, rawRequest("tools/call", { params, headers, meta }))
@@ -75,7 +75,7 @@ describe("a server behind a server", () => {
     const registry = quietRegistry()
     upstream.registerAll(registry)
     await using server = toMCP(registry, quiet)
-    const params = { name: "echo", arguments: {} }
+    const params = { name: "up_echo", arguments: {} }
 
     const request = new Request("http://localhost/mcp", rawRequest("tools/call", { params }))
     const said = JSON.stringify(await answerOf(await server.fetch(request)))

@@ -11,7 +11,7 @@ const config = JSON.parse(process.argv[2] ?? "{}") as MCPClientConfig
 const registry = createRegistry([], { logger: silentLogger })
 const wrapper = await createMCPClient("up", { ...config, logger: silentLogger })
 wrapper.registerAll(registry)
-const server = toMCP(registry, { logger: silentLogger, expose: { mode: "all" } })
+const server = toMCP(registry, { logger: silentLogger, naming: "raw", expose: { mode: "all" } })
 const connection = await server.stdio({ exit: false })
 await connection.closed
 await server.close()

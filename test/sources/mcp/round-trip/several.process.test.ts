@@ -30,10 +30,10 @@ test.each(["legacy", "modern"] as const)(
     const names = (await client.tools()).map(({ name }) => name)
 
     expect(names.map(String).toSorted((left, right) => (left < right ? -1 : 1))).toEqual([
-      "add",
       "demo_greet",
-      "echo",
+      "first_echo",
       "first_process",
+      "second_add",
       "second_process",
     ])
     const pids = []

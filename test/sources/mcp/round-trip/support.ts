@@ -154,7 +154,7 @@ export async function gateway(config: MCPClientConfig): Promise<Gateway> {
   const registry = quietRegistry()
   const wrapper = await createMCPClient("up", { logger: silentLogger, ...config })
   wrapper.registerAll(registry)
-  const server = toMCP(registry, { logger: silentLogger, expose: { mode: "all" } })
+  const server = toMCP(registry, { logger: silentLogger, naming: "raw", expose: { mode: "all" } })
   const { url } = await server.listen({ port: 0 })
   return {
     way: { url },
