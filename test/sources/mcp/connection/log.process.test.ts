@@ -111,7 +111,8 @@ describe("a line of a log", () => {
     const seconds = Math.ceil((performance.now() - started) / 1000) + 1
     expect(lines.length).toBeLessThanOrEqual(101 * seconds)
     expect(lines.length).toBeLessThan(2000)
-    expect(lines[100]).toEqual({
+    // On a busy machine, fewer lines may arrive in the first second.
+    expect(lines).toContainEqual({
       level: "warning",
       text: "More than 100 lines in a second: the rest of them is left out.",
     })

@@ -105,13 +105,14 @@ export class ChildTransport {
       throw this.#lost(this.#child === undefined ? "it was not started" : "it has ended")
     }
     const line = `${JSON.stringify(message)}\n`
-    await new Promise<void>((resolve, reject) => {
-      const hasRoom = stdin.write(line, (error) => {
-        if (error === undefined || error === null) resolve()
-        else reject(this.#lost("it no longer reads its stdin", error))
-      })
-      if (hasRoom) resolve()
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      const hasRoom = stdin.write(line, resolve)
+      if (hasRoom) resolve(undefined)
     })
+    if (error === undefined || error === null) return
+    // The pipe of a process that has just ended breaks before its exit and its last output are known.
+    if (await within(this.#exited, MUTE_MS)) await this.#drain()
+    throw this.#lost("it no longer reads its stdin", error)
   }
 
   /**
