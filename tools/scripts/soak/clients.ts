@@ -134,7 +134,7 @@ async function useMCP(
     const { data } = await wrapper.client.callTool("soak_echo", { n }, options)
     expectEcho(data, n)
     await abandoned((own) => wrapper.client.callTool("soak_wait", {}, { signal: own }))
-    await wrapper.client.callTool("find_notes", {}, options)
+    await wrapper.client.callTool("notes_find_notes", {}, options)
     return 2
   } finally {
     await wrapper.close()
