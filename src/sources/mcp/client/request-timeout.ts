@@ -119,6 +119,8 @@ export class RequestTimeout {
     if (signal !== undefined) removeSignalListener(signal, this)
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer)
     this.#timer = undefined
+    // A question that ends later starts no timer any more.
+    this.#firesAt = 0
     this.#listeners.clear()
   }
 

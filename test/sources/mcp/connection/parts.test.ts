@@ -85,6 +85,11 @@ describe("RequestTimeout", () => {
     expect(endless.isOver).toBe(true)
     endless.stop(-1)
     dated.stop(-1)
+    const left = timeout({ total: 200 })
+    left.stop(1)
+    vi.advanceTimersByTime(300)
+    left.dispose()
+    left.stop(-1)
     expect(vi.getTimerCount()).toBe(0)
   })
 
