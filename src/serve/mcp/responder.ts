@@ -10,13 +10,13 @@ import { closing } from "../../protocol/refusals.ts"
 import { callTool, type CallParts } from "./call-tool.ts"
 import { isImplementation } from "./eras.ts"
 import { failure, INTERNAL_ERROR, METHOD_NOT_FOUND, success, type Answer } from "./messages.ts"
-import { ProtocolError } from "./model.ts"
+import { ProtocolError } from "../../tools/model.ts"
 import type { Exchange } from "./peer.ts"
-import type { MCPSurface } from "./surface.ts"
+import type { ToolSurface } from "../../tools/surface.ts"
 import type { MCPServerOptions } from "./options.ts"
 import { StateSeal } from "./request-state.ts"
 import { LISTEN, Subscriptions } from "./subscriptions.ts"
-import { errorText } from "./tool-errors.ts"
+import { errorText } from "../../tools/tool-errors.ts"
 
 type Method = (exchange: Exchange) => object | Promise<object>
 
@@ -27,7 +27,7 @@ const RESOURCE_NOT_FOUND = -32002
 
 /** Answers requests, whatever they came over. */
 export class Responder {
-  readonly surface: MCPSurface
+  readonly surface: ToolSurface
   readonly logger: Logger
   readonly #parts: CallParts
   readonly #subscriptions: Subscriptions
@@ -57,7 +57,7 @@ export class Responder {
     ]),
   }
 
-  constructor(surface: MCPSurface, options: MCPServerOptions, logger: Logger) {
+  constructor(surface: ToolSurface, options: MCPServerOptions, logger: Logger) {
     const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
     this.surface = surface
     this.logger = logger
