@@ -41,7 +41,8 @@ export async function runOperation(
   const requestId = mintRequestId()
   const { place, isSearched } = called
   try {
-    const input = argumentsOf(args, tool.id)
+    const read = argumentsOf(args, tool.id)
+    const input = isSearched ? read : tool.restore(read)
     const selecting = isSearched ? undefined : tool.selecting
     const select = selecting === undefined ? called.select : getOwn(input, SELECT)
     const output = tool.raw?.outputSchema ?? tool.spec.outputSchema
@@ -121,12 +122,12 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
 }
 
 function optionsOf(
-  { signal, identity, requestInput, log, metadata, valuesFor }: SurfaceCall,
+  { signal, identity, requestInput, log, metadata, timeout, valuesFor }: SurfaceCall,
   operationId: string,
   requestId: string,
   progress?: SurfaceCall["progress"],
 ): CallOptions | Promise<CallOptions> {
-  const options = { signal, requestId, identity, requestInput, log, metadata, progress }
+  const options = { signal, requestId, identity, requestInput, log, metadata, timeout, progress }
   if (valuesFor === undefined) return options
   return Promise.resolve(valuesFor(operationId)).then((values) => ({
     ...options,

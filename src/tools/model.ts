@@ -19,7 +19,9 @@ export interface SurfacePage {
 
 /** Options of a call. */
 export interface SurfaceCall
-  extends SurfaceCaller, Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata"> {
+  extends
+    SurfaceCaller,
+    Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata" | "timeout"> {
   readonly signal: AbortSignal
   /** The caller is a program that asked for whole results, however long. */
   readonly isWhole?: boolean | undefined

@@ -18,8 +18,11 @@ export interface SurfaceOptions extends ErrorReporting {
    * are changed. A name is never given to another operation while the server lives.
    */
   readonly naming?: "underscore" | "dots" | "raw" | ((spec: OperationSpec) => string) | undefined
-  /** `portable` rewrites input schemas so that all models accept them; `spec`, the default, keeps them. */
-  readonly schemaProfile?: "spec" | "portable" | undefined
+  /**
+   * `portable` rewrites input schemas so that all models accept them; `strict` also for the strict mode of model APIs,
+   * where a schema allows that; `spec`, the default, keeps them.
+   */
+  readonly schemaProfile?: "spec" | "portable" | "strict" | undefined
   readonly expose?: ExposeOptions | undefined
   /** Returns text for a result in place of JSON; `undefined` keeps the JSON. */
   readonly textResult?: ((data: unknown, spec: OperationSpec) => string | undefined) | undefined
@@ -48,7 +51,7 @@ export interface SurfaceOptions extends ErrorReporting {
 
 export const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
   naming: { either: [{ oneOf: ["underscore", "dots", "raw"] }, "function"] },
-  schemaProfile: { oneOf: ["spec", "portable"] },
+  schemaProfile: { oneOf: ["spec", "portable", "strict"] },
   expose: {
     members: {
       ...EXPOSE_OPTIONS,
@@ -79,6 +82,7 @@ export interface ResolvedSurfaceOptions
     >,
     Filled<ExposeOptions, "mode" | "threshold"> {
   readonly isPortable: boolean
+  readonly isStrict: boolean
   readonly isExposed: (spec: OperationSpec) => boolean
   readonly streams: StreamLimits
   readonly failures: Failures
@@ -97,7 +101,10 @@ export interface StreamLimits {
 }
 
 /** Fills in defaults. */
-export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceOptions {
+export function resolveSurfaceOptions(
+  options: SurfaceOptions,
+  kind: string,
+): ResolvedSurfaceOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto", threshold = MAX_LISTED_TOOLS } = expose
   const { maxResultLength = 40_000, maxResultBytes = 8 * 1024 * 1024, pageSize = 200 } = options
@@ -106,7 +113,8 @@ export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceO
   const maxTimeoutMs = options.maxStreamTimeoutMs ?? 300_000
   return {
     ...{ naming, mode, threshold, textResult, maxResultLength, maxResultBytes, pageSize, logger },
-    isPortable: schemaProfile === "portable",
+    isPortable: schemaProfile !== "spec",
+    isStrict: schemaProfile === "strict",
     isExposed: exposure(expose, logger),
     ttlMs: Math.min(options.ttlMs ?? 300_000, Number.MAX_SAFE_INTEGER),
     streams: {
@@ -115,7 +123,7 @@ export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceO
       timeoutMs: Math.min(options.streamTimeoutMs ?? 10_000, maxTimeoutMs),
       maxTimeoutMs,
     },
-    failures: new Failures("mcp", options, logger),
+    failures: new Failures(kind, options, logger),
     isLimitSet: options.maxResultLength !== undefined,
     kept: new KeptResults(systemClock),
   }

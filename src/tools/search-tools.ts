@@ -121,6 +121,10 @@ export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
   READ_RESULT,
 ]
 
+/** Instructions for the three search tools. */
+export const SEARCH_FIRST =
+  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
+
 export function searchTool(name: string): MCPToolDefinition | undefined {
   return SEARCH_TOOLS.find((tool) => tool.name === name)
 }

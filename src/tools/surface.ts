@@ -16,7 +16,7 @@ import type {
 import { ProtocolError } from "./model.ts"
 import { resolveSurfaceOptions } from "./options.ts"
 import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
-import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
+import { SEARCH_FIRST, SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
 import { ToolNames } from "./tool-names.ts"
 import { Listeners } from "../internal/listeners.ts"
@@ -43,9 +43,10 @@ export class ToolSurface {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isLinted = false
 
-  constructor(registry: AnyRegistry, options: SurfaceOptions = {}) {
+  /** `kind` is the surface in reports of failed calls. */
+  constructor(registry: AnyRegistry, options: SurfaceOptions = {}, kind = "mcp") {
     this.#registry = registry
-    this.#options = resolveSurfaceOptions(options)
+    this.#options = resolveSurfaceOptions(options, kind)
     this.#names = new ToolNames(this.#options.naming, this.#options.logger)
     this.#stop = registry.onChange(({ type, spec }) => {
       // The replaced operation may have been exposed.
@@ -74,6 +75,18 @@ export class ToolSurface {
       ttlMs,
       cacheScope,
     }
+  }
+
+  /** The tools of all pages. */
+  listAll(caller: SurfaceCaller): MCPToolDefinition[] {
+    const tools: MCPToolDefinition[] = []
+    let cursor: string | undefined
+    do {
+      const page = this.list(caller, cursor)
+      tools.push(...page.tools)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    return tools
   }
 
   /** One tool, for checking headers against it; `undefined` when the caller has no such tool. */
@@ -152,6 +165,19 @@ export class ToolSurface {
     const all = Array.from(counts, ([namespace, count]) => `${namespace} (${count})`).toSorted()
     const rest = all.splice(MAX_NAMESPACES).length
     return `Operations by namespace: ${[...all, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")}.`
+  }
+
+  /** How to use the tools, for a model. */
+  instructions(
+    identity: Identity | undefined,
+    own = this.namespaces(identity),
+  ): string | undefined {
+    return this.mode(identity) === "search" ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+  }
+
+  /** Why a tool is not strict; empty if it is, `undefined` for search tools and in other profiles. */
+  looseness(name: string, caller: SurfaceCaller): readonly string[] | undefined {
+    return this.#current().named(name, caller.identity)?.strict?.reasons
   }
 
   close(): void {

@@ -1,5 +1,11 @@
 import type { AccessRequirement } from "../core/access.ts"
-import type { MCPEra, MCPOrigin, MCPToolAnnotations, MCPToolDefinition } from "../mcp/model.ts"
+import type {
+  JsonObject,
+  MCPEra,
+  MCPOrigin,
+  MCPToolAnnotations,
+  MCPToolDefinition,
+} from "../mcp/model.ts"
 import { isRecord } from "../internal/guards.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { fileFieldsOf, withBase64 } from "../schema/file-fields.ts"
@@ -9,6 +15,7 @@ import type { OperationSpec } from "../core/types.ts"
 import { requirementToSee } from "./expose.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
+import { strictInput, type StrictInput } from "./strict-input.ts"
 import { asObject, mapSchemas, plainSchema } from "../schema/read/plain-schema.ts"
 import { inputForm, itemsOutput, outputForm, streamForm } from "./tool-forms.ts"
 import { isLong, partialOutput, selectForm } from "./select-form.ts"
@@ -33,6 +40,7 @@ export class OperationTool {
   #input: InputForm | undefined
   #stream: StreamForm | undefined
   #selecting: InputForm | null | undefined
+  #strict: StrictInput | undefined
   readonly #outputs = new Map<MCPEra, OutputForm | undefined>()
   /** The definition without the name, and its characters as JSON. */
   readonly #definitions = new Map<MCPEra, { readonly of: Definition; size?: number }>()
@@ -86,6 +94,24 @@ export class OperationTool {
       this.#selecting = (isPartial ? selectForm(this.form) : undefined) ?? null
     }
     return this.#selecting ?? undefined
+  }
+
+  /** The input schema in strict mode; `undefined` in other profiles. */
+  get strict(): StrictInput | undefined {
+    if (!this.#options.isStrict) return undefined
+    return (this.#strict ??= strictInput((this.selecting ?? this.form).schema))
+  }
+
+  /** The input schema in a list. */
+  get servedInput(): JsonSchema {
+    const { strict } = this
+    return strict?.reasons.length === 0 ? strict.schema : (this.selecting ?? this.form).schema
+  }
+
+  /** The arguments without what only strict mode asks for. */
+  restore(args: JsonObject): JsonObject {
+    const { strict } = this
+    return strict?.reasons.length === 0 ? strict.restore(args) : args
   }
 
   /** The description, with the note about what the schema no longer expresses. */
@@ -173,12 +199,11 @@ export class OperationTool {
 
   #describe(era: MCPEra): Definition {
     const { spec } = this
-    const form = this.selecting ?? this.form
     const shown = this.servedOutput(era)
     return {
       ...(spec.title !== undefined && { title: withoutHiddenText(spec.title) }),
       description: this.description,
-      inputSchema: visibleSchema(form.schema),
+      inputSchema: visibleSchema(this.servedInput),
       ...(shown !== undefined && { outputSchema: visibleSchema(shown) }),
       annotations: annotationsOf(spec),
     }
@@ -198,7 +223,7 @@ export class OperationTool {
       ...(isDescribed && { description: this.description }),
       ...kept,
       ...(isRecord(annotations) && { annotations: visibleTitle(annotations) }),
-      inputSchema: visibleSchema(this.form.schema),
+      inputSchema: visibleSchema(this.servedInput),
       ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
       ...(isExecution && { execution: otherExecution }),
     }

@@ -143,9 +143,7 @@ export class Responder {
 
   #instructionsFor(identity: Identity | undefined): string | undefined {
     if (this.#instructions === false) return undefined
-    const own = this.#instructions ?? this.surface.namespaces(identity)
-    const isSearched = this.surface.mode(identity) === "search"
-    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+    return this.surface.instructions(identity, this.#instructions)
   }
 
   #list({ era, request, caller: { identity } }: Exchange): object {
@@ -175,10 +173,6 @@ export class Responder {
     }
   }
 }
-
-/** Instructions for the three search tools. */
-const SEARCH_FIRST =
-  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
 
 /** Answers `logging/setLevel`. */
 function setLevel({ peer, request }: Exchange): object {
