@@ -219,7 +219,7 @@ describe("toTools", () => {
     let changes = 0
     tools.onChange(() => changes++)
     registry.unregister("math.add")
-    registry.register({ ...add, namespace: "math_add", name: "x" } as AnyOperation)
+    registry.register({ ...add, namespace: "math_add", name: "x" })
 
     await expect.poll(() => changes).toBe(1)
     expect(tools.definitions.map(({ name }) => name)).not.toEqual(before)
