@@ -72,10 +72,8 @@ function useTree(
   const { favouriteFolder, recentFolder } = useKeptFolders(operations)
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map())
   const states = useSources()
-  const sources = useMemo(
-    () => toTree(operations, isWhole ? states : undefined),
-    [operations, isWhole, states],
-  )
+  const down = isWhole ? states : undefined
+  const sources = useMemo(() => toTree(operations, down), [operations, down])
   const tree = useMemo(
     () => [favouriteFolder, recentFolder, ...sources].filter((folder) => folder !== undefined),
     [favouriteFolder, recentFolder, sources],

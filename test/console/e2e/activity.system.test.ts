@@ -149,6 +149,10 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
         /^tick \d+,value [-\d.]+,kind (?:odd|even)$/,
       )
       edges.push(await parts.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().x)))
+      // A line of text is about 20 high: what is in the line above is not cut off.
+      for (const part of await parts.all()) {
+        expect((await part.boundingBox())?.height).toBeGreaterThan(15)
+      }
     }
     expect(edges[0]).toEqual(edges[1])
   })
