@@ -209,6 +209,15 @@ describe.skipIf(noBrowser)("how it looks", () => {
     }
   })
 
+  test("the start page counts what is there, and suggests a query of each source before a change", async () => {
+    const { page } = await site.show()
+    await expectShown(page.getByText(/^\d+ operations from 3 of 4 sources/))
+    const suggested = page.getByRole("region", { name: "Try one" }).getByRole("listitem")
+    await expectShown(suggested.filter({ hasText: "Read a book's card" }).getByText("Gives what"))
+    expect(await suggested.filter({ hasText: "POST /books" }).count()).toBe(0)
+    expect(await suggested.count()).toBe(3)
+  })
+
   test("each kind of source has an icon of its own", async () => {
     const { page } = await site.show()
     await expectShown(listed(page, "act.table"))
