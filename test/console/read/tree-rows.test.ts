@@ -112,7 +112,7 @@ describe("the rows of a tree", () => {
     )
     const found = searchSchema(schemaTree({ type: "object", properties }), "same")
     expect([found?.hits.size, found?.isCut]).toEqual([650, false])
-    const wide = Object.fromEntries(Array.from({ length: 21_000 }, (_, at) => [`p${at}`, {}]))
+    const wide = Object.fromEntries(Array.from({ length: 21_000 }, (_, index) => [`p${index}`, {}]))
     expect(searchSchema(schemaTree({ properties: wide }), "p")).toMatchObject({
       isCut: true,
     })
