@@ -63,11 +63,10 @@ beforeAll(async () => {
       const body = JSON.parse(sent) as Record<string, unknown>
       requests.push(body)
       const isAnthropic = request.url?.endsWith("/messages") === true
-      const answer = isAnthropic ? anthropic(body) : openai(body)
+      const [answer, events] = isAnthropic ? anthropicTurn(body) : openaiTurn(body)
       const isStream = body["stream"] === true
       response.setHeader("content-type", isStream ? "text/event-stream" : "application/json")
       if (isStream) {
-        const events = isAnthropic ? anthropicEvents(answer) : openaiEvents(answer)
         const bytes = Buffer.from(events.map(eventText).join(""))
         // Pieces that end within events and characters.
         for (let at = 0; at < bytes.length; at += 101) {
@@ -99,13 +98,25 @@ function piecesOf(text: string): readonly string[] {
   return text.match(/.{1,5}/gsu) ?? []
 }
 
+function openaiTurn(body: Record<string, unknown>): [object, SDKEvent[]] {
+  const answer = openai(body)
+  return [answer, openaiEvents(answer)]
+}
+
+function anthropicTurn(body: Record<string, unknown>): [object, SDKEvent[]] {
+  const answer = anthropic(body)
+  return [answer, anthropicEvents(answer)]
+}
+
 /** The calls of the first turn: those that the text of the user asks for. */
 function callsFor(given: unknown): typeof CALLS {
   return JSON.stringify(given).includes("Wait.") ? [["task_wait", {}]] : CALLS
 }
 
 interface OpenAIAnswer {
+  readonly [member: string]: unknown
   readonly output: readonly {
+    readonly [member: string]: unknown
     readonly id: string
     readonly arguments?: string
     readonly content?: readonly { readonly text: string }[]
@@ -142,7 +153,11 @@ function openaiEvents(answer: OpenAIAnswer): SDKEvent[] {
 }
 
 interface AnthropicAnswer {
-  readonly content: readonly { readonly input?: unknown; readonly text?: string }[]
+  readonly [member: string]: unknown
+  readonly content: readonly {
+    readonly [member: string]: unknown
+    readonly text?: string
+  }[]
   readonly stop_reason: string
 }
 
