@@ -1,6 +1,7 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { isPlainObject } from "../internal/guards.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 
 /** Resolves the `${…}` references of a text. */
 export type Resolve = (text: string) => Promise<string>
@@ -33,6 +34,17 @@ export async function fill<TValue>(
   )
   // From entries, so that "__proto__" is an ordinary key.
   return Object.fromEntries(entries) as TValue
+}
+
+/** The options among the fields of a source, with references resolved. */
+export async function fillOptions<TOptions extends object>(
+  fields: object,
+  rules: OptionsSchema<TOptions>,
+  resolve: Resolve,
+  source: string,
+): Promise<Partial<TOptions>> {
+  const given = Object.entries(fields).filter(([name]) => Object.hasOwn(rules, name))
+  return (await fill(Object.fromEntries(given), resolve, source)) as Partial<TOptions>
 }
 
 async function fillText(

@@ -1,9 +1,10 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { ConfigError, configSchema, defineConfig, resolveConfig } from "../../src/config.ts"
-import { SOURCES } from "../../src/config/kinds/index.ts"
+import { SOURCES, type SourceKind } from "../../src/config/kinds/index.ts"
 import { isCallError } from "../../src/core/errors.ts"
 import { OPENAPI_URL_OPTIONS } from "../../src/sources/openapi/options.ts"
+import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
 
 const CANARY = "canary-4f1d9a-secret"
 
@@ -127,7 +128,7 @@ describe("resolveConfig", () => {
     [
       "a wrong type",
       source({ timeout: "5" }),
-      `"sources.a.timeout" must be a number of at least 1`,
+      `"sources.a.timeout" must be a number of milliseconds above 0`,
     ],
     ["an empty text", { sources: { a: { scan: "" } } }, `"sources.a.scan" must not be empty`],
     ["a bad namespace", source({ namespace: "a b" }), `"a_b", for example`],
@@ -317,13 +318,19 @@ describe("configSchema", () => {
     expect(() => resolve(value)).toThrow(ConfigError)
   })
 
-  test("has every option of an OpenAPI import that a file can hold", () => {
-    const ofHub = ["namespace", "servers", "filter", "fetch", "signal", "documentUrl"]
-    // Relative paths would start from the folder of the process.
-    const left = [...ofHub, "allowedReferences"]
-    const names = Object.keys(OPENAPI_URL_OPTIONS).filter((name) => !left.includes(name))
+  // What is left out is set by the hub, or cannot be written into a file.
+  test.each<[SourceKind, object, readonly string[]]>([
+    [
+      "openapi",
+      OPENAPI_URL_OPTIONS,
+      // Paths of allowed references would start from the folder of the process.
+      ["namespace", "servers", "filter", "fetch", "signal", "documentUrl", "allowedReferences"],
+    ],
+    ["scan", SCAN_OPTIONS, ["onProblem", "logger", "signal"]],
+  ])("has every option of %s sources that a file can hold", (kind, options, left) => {
+    const names = Object.keys(options).filter((name) => !left.includes(name))
 
-    expect(Object.keys(SOURCES.openapi.fields)).toEqual(expect.arrayContaining(names))
+    expect(Object.keys(SOURCES[kind].fields)).toEqual(expect.arrayContaining(names))
   })
 
   test("is plain JSON", () => {

@@ -1,6 +1,6 @@
 // MCP servers: sources, and entries in the format of editors, which have alternative field names and fields of their own.
 
-import type { CallHeaders } from "../../core/call-headers.ts"
+import { CALL_HEADERS, type CallHeaders } from "../../core/call-headers.ts"
 import { isRecord, isText } from "../../internal/guards.ts"
 import { redactText } from "../../internal/redact.ts"
 import { parseReferences } from "../../internal/references.ts"
@@ -22,7 +22,6 @@ import {
 } from "../field-checks.ts"
 import { address, isAddress, nameOfAddress, nameOfPath, placeOf, textOf } from "../names.ts"
 import { toNamespace } from "../names.ts"
-import { headers } from "../secret-shapes.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
 /** The tools of an MCP server. */
@@ -167,7 +166,7 @@ export const mcp: SourceDescription<MCPSource> = {
         text("", { refuse: refuseServer, refers: isAddress(value) }).check(value, keys, report)
       },
     },
-    headers: headers("Sent with each request to an HTTP server."),
+    headers: field(CALL_HEADERS, "Sent with each request to an HTTP server.", { isHeaders: true }),
     env: recordOf(
       "Environment variables of the server's process.",
       text("A value, or a reference: ${env:NAME}.", { refers: true }),
