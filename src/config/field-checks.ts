@@ -5,7 +5,7 @@ import { isSecretName } from "../internal/secret-names.ts"
 import { nearest } from "../internal/suggest.ts"
 import { isRecord } from "../internal/guards.ts"
 import { type JsonSchema } from "../schema/json.ts"
-import { parseReferences, type TextPart } from "../internal/references.ts"
+import { parseReferences, type TextPart, withDollars } from "../internal/references.ts"
 
 export type Keys = readonly string[]
 
@@ -25,12 +25,14 @@ export interface Shape {
 export interface TextOptions {
   /** Returns what is wrong with a text, or `undefined`. Not called for texts with references. */
   readonly refuse?: ((text: string) => string | undefined) | undefined
-  /** It may contain references: `${env:NAME}`. */
-  readonly refers?: boolean | undefined
+  /** It may contain references: `${env:NAME}`; in entries of editors also `${input:id}` and `{env:NAME}`. */
+  readonly refers?: boolean | "entry" | undefined
   /** It is a secret: a literal value causes a warning. */
   readonly secret?: boolean | undefined
   /** Names are those of headers; a literal value causes a warning where the name is that of a secret. */
   readonly isHeaders?: boolean | undefined
+  /** Numbers and booleans are read as texts. */
+  readonly isLoose?: boolean | undefined
   /** Sentences about the members of an object. */
   readonly members?: Readonly<Record<string, string>> | undefined
 }
@@ -62,7 +64,12 @@ export function field(rule: OptionRule, description?: string, options: TextOptio
     if ("members" in rule) return fields(description, membersOf(rule.members, options), rule)
   }
   return {
-    schema: described(schemaOf(rule), description),
+    schema: described(
+      options.isLoose === true && isTextual(rule)
+        ? { type: ["string", "number", "boolean"] }
+        : schemaOf(rule),
+      description,
+    ),
     check(value, keys, report) {
       const parts = referencesIn(value, rule, options)
       const issue =
@@ -108,9 +115,9 @@ export function describe<TOptions extends object, TName extends keyof TOptions &
 }
 
 /** The members of an object. Among them, what is secret has the name of a secret: a user name has not. */
-function membersOf(
+export function membersOf(
   rules: OptionsSchema,
-  { members = {}, refers }: TextOptions,
+  { members = {}, refers }: TextOptions = {},
 ): Readonly<Record<string, Shape>> {
   const entries = Object.entries(rules).map(([name, rule]) => {
     const plain = isSecretName(name, "setting") ? {} : { secret: false }
@@ -199,9 +206,14 @@ function referencesIn(
   rule: OptionRule,
   { refers }: TextOptions,
 ): readonly TextPart[] {
-  if (typeof value !== "string" || schemaOf(rule)["type"] !== "string") return []
-  const parts = refers === true ? parseReferences(value) : []
+  if (typeof value !== "string" || refers === undefined || !isTextual(rule)) return []
+  const parts = parseReferences(refers === "entry" ? withDollars(value) : value)
   return parts.some((part) => part.kind !== "text") ? parts : []
+}
+
+/** Whether any text is of the right type. */
+function isTextual(rule: OptionRule): boolean {
+  return schemaOf(rule)["type"] === "string"
 }
 
 function checkText(
@@ -213,7 +225,9 @@ function checkText(
 ): void {
   if (value.includes("\0")) return report.error(keys, "must not contain the character NUL.")
   for (const part of parts) {
-    if (part.kind === "unknown") report.error(keys, unknownKindMessage(part.name))
+    // `${input:…}` is a prompt of editors: that server cannot be used, but the others can.
+    const isPrompt = options.refers === "entry" && part.kind === "unknown" && part.name === "input"
+    if (part.kind === "unknown" && !isPrompt) report.error(keys, unknownKindMessage(part.name))
     if (part.kind === "open")
       report.error(keys, `has "\${${part.name}:" without the "}" that ends it.`)
   }

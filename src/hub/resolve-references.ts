@@ -1,6 +1,7 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { isPlainObject } from "../internal/guards.ts"
+import { fillTexts } from "../internal/references.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 
 /** Resolves the `${…}` references of a text. */
@@ -18,22 +19,7 @@ export async function fill<TValue>(
   source: string | undefined,
   path = "",
 ): Promise<TValue> {
-  if (typeof value === "string") return (await fillText(value, resolve, source, path)) as TValue
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) =>
-      fill(item, resolve, source, `${path}[${index}]`),
-    )
-    return (await Promise.all(items)) as TValue
-  }
-  if (!isPlainObject(value)) return value
-  const entries = await Promise.all(
-    Object.entries(value).map(async ([key, item]) => {
-      const below = path === "" ? key : `${path}.${key}`
-      return [key, await fill(item, resolve, source, below)] as const
-    }),
-  )
-  // From entries, so that "__proto__" is an ordinary key.
-  return Object.fromEntries(entries) as TValue
+  return await fillTexts(value, (text, at) => fillText(text, resolve, source, at), path)
 }
 
 /** The options among the fields of a source, with references resolved. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { ConfigError, configSchema, defineConfig, resolveConfig } from "../../src/config.ts"
 import { SOURCES, type SourceKind } from "../../src/config/kinds/index.ts"
 import { isCallError } from "../../src/core/errors.ts"
+import { MCP_FIELDS } from "../../src/sources/mcp/config-fields.ts"
 import { OPENAPI_URL_OPTIONS } from "../../src/sources/openapi/options.ts"
 import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
 
@@ -284,7 +285,10 @@ describe("configSchema", () => {
     {},
     { $schema: "./schema.json", sources: { a: { scan: "." } } },
     { sources: [{ openapi: "x", auth: { type: "bearer", token: "x" }, include: ["a"] }] },
-    { sources: { a: { mcp: { command: "x", extra: 1 } } }, mcpServers: { b: { url: "x" } } },
+    {
+      sources: { a: { mcp: { command: "x", extra: 1 } } },
+      mcpServers: { b: { url: "https://x.y" } },
+    },
     { server: { port: 0, apiKeys: [{ hash: "${env:HASH}", id: "me" }] } },
     { server: { apiKeys: [{ hash: "${env:HASH}", id: "me", scopes: ["a"] }] } },
     { server: { apiKeys: [{ hash: "a".repeat(64), identity: { id: "me", scopes: [] } }] } },
@@ -331,6 +335,22 @@ describe("configSchema", () => {
     const names = Object.keys(options).filter((name) => !left.includes(name))
 
     expect(Object.keys(SOURCES[kind].fields)).toEqual(expect.arrayContaining(names))
+  })
+
+  test("has every field of an entry of an MCP server that a file can hold", () => {
+    const { mcpServers } = configSchema["properties"] as Record<
+      string,
+      { additionalProperties: object }
+    >
+    const { properties } = mcpServers?.additionalProperties as {
+      properties: Record<string, object>
+    }
+    const ofPrograms = ["fetch", "authProvider", "transport", "filter", "pins", "elicitation"]
+    const left = [...ofPrograms, "sampling", "logger", "approve"]
+    const names = Object.keys(MCP_FIELDS).filter((name) => !left.includes(name))
+
+    expect(Object.keys(properties).toSorted()).toEqual([...names, "enabled", "envFile"].toSorted())
+    expect(Object.values(properties).filter((one) => !("description" in one))).toEqual([])
   })
 
   test("is plain JSON", () => {

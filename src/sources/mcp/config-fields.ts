@@ -116,6 +116,11 @@ export const ALIASES: Readonly<Record<string, string>> = {
   transportType: "type",
 }
 
+/** The mistake of a field that is there twice, under two of its names. */
+export function sameField(other: string): string {
+  return `means the same as "${other}". Remove one of them.`
+}
+
 /** Fields with texts that are often written without quotation marks, as numbers and booleans. */
 const TEXTS: ReadonlySet<string> = new Set(["command", "args", "env", "headers"])
 
