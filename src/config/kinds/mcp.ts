@@ -4,7 +4,7 @@ import { CALL_HEADERS, type CallHeaders } from "../../core/call-headers.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { redactText } from "../../internal/redact.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
-import { ALIASES, MCP_FIELDS, sameField, toPlainEntry } from "../../sources/mcp/config-fields.ts"
+import { ALIASES, MCP_FIELDS, toPlainEntry } from "../../sources/mcp/config-fields.ts"
 import { splitCommandLine } from "../command-line.ts"
 import {
   checkNames,
@@ -110,11 +110,8 @@ export const mcpEntry: Shape = {
       return
     }
     const written = new Map<string, string>()
-    const entry = toPlainEntry(value, (name, key) => {
-      const other = written.get(name)
-      if (other !== undefined) report.error([...keys, key], sameField(other))
-      written.set(name, key)
-    })
+    const repeated = (key: string, message: string): void => report.error([...keys, key], message)
+    const entry = toPlainEntry(value, repeated, written)
     // Editors have fields of their own: only names that look like a misspelling of ours are mistakes.
     const known = [...Object.keys(ENTRY), ...Object.keys(ALIASES)]
     checkNames(value, keys, report, known, { open: true })

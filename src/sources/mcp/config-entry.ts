@@ -9,7 +9,7 @@ import {
   withDollars,
 } from "../../internal/references.ts"
 import type { MCPClientConfig } from "./config.ts"
-import { configError, MCP_FIELDS, sameField, toPlainEntry } from "./config-fields.ts"
+import { configError, MCP_FIELDS, toPlainEntry } from "./config-fields.ts"
 
 /** Dependencies of reading an entry. */
 export interface EntryReader {
@@ -54,13 +54,8 @@ export async function readEntry(
 
 /** Copies an entry with our field names. */
 function renameAliases(server: string, entry: Readonly<Fields>, { warn }: EntryReader): Fields {
-  const from = new Map<string, string>()
-  const fields = toPlainEntry(entry, (name, key) => {
-    const other = from.get(name)
-    if (other !== undefined) {
-      throw configError(server, key, sameField(other))
-    }
-    from.set(name, key)
+  const fields = toPlainEntry(entry, (key, message) => {
+    throw configError(server, key, message)
   })
   const strange = Object.keys(fields).filter(
     (name) => !Object.hasOwn(MCP_FIELDS, name) && name !== "envFile",
