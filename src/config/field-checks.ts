@@ -45,9 +45,7 @@ export function field(rule: OptionRule, description?: string, options: TextOptio
   if (typeof rule === "object") {
     if ("required" in rule)
       return { ...field(rule.required, description, options), isRequired: true }
-    if ("secret" in rule) {
-      return field(rule.secret, description, { ...SECRET_TEXT, ...options })
-    }
+    if ("secret" in rule) return field(rule.secret, description, { ...SECRET_TEXT, ...options })
     if ("either" in rule) return either(rule.either, description, options)
     if ("variants" in rule) return variants(rule.variants, description, options)
     if ("list" in rule) return listOf(description, field(rule.list, undefined, options))
@@ -206,7 +204,7 @@ function referencesIn(
   rule: OptionRule,
   { refers }: TextOptions,
 ): readonly TextPart[] {
-  if (typeof value !== "string" || refers === undefined || !isTextual(rule)) return []
+  if (typeof value !== "string" || !refers || !isTextual(rule)) return []
   const parts = parseReferences(refers === "entry" ? withDollars(value) : value)
   return parts.some((part) => part.kind !== "text") ? parts : []
 }

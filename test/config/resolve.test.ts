@@ -250,6 +250,8 @@ describe("resolveConfig", () => {
       },
       b: { mcp: { command: "x", env: { A: "${input:key}", B: "${HOME}" } } },
       c: { mcp: "https://${env:HOST}/mcp" },
+      // In a command they may be meant for another program.
+      d: { mcp: "sh -c 'echo ${x:1}'" },
     }
 
     expect(resolve({ sources }).sources.map(({ config }) => config)).toEqual(Object.values(sources))
@@ -338,11 +340,8 @@ describe("configSchema", () => {
   })
 
   test("has every field of an entry of an MCP server that a file can hold", () => {
-    const { mcpServers } = configSchema["properties"] as Record<
-      string,
-      { additionalProperties: object }
-    >
-    const { properties } = mcpServers?.additionalProperties as {
+    const schema = configSchema as { properties: { mcpServers: { additionalProperties: object } } }
+    const { properties } = schema.properties.mcpServers.additionalProperties as {
       properties: Record<string, object>
     }
     const ofPrograms = ["fetch", "authProvider", "transport", "filter", "pins", "elicitation"]

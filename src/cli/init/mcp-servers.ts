@@ -15,9 +15,9 @@ interface SharedEntry {
  * Converts an editor's entry for a shared configuration: every secret becomes a reference to a variable. `undefined`
  * when it is not an entry.
  */
-export function shareableEntry(name: string, value: unknown): SharedEntry | undefined {
-  if (!isRecord(value)) return undefined
-  const entry = toPlainEntry(value)
+export function shareableEntry(name: string, written: unknown): SharedEntry | undefined {
+  if (!isRecord(written)) return undefined
+  const entry = toPlainEntry(written)
   const shared: Record<string, Plain> = {}
   for (const key of ["type", "command", "args", "url", "cwd"]) {
     const item = entry[key]
