@@ -193,7 +193,7 @@ export function answerQuestions(
     client.setRequestHandler(method, async ({ params }) => {
       const calls = callsOf()
       const only = onlyOf(calls)
-      for (const { timeout } of calls) timeout.pause()
+      for (const { timeout } of calls) timeout.stop(1)
       try {
         const about = { server: server.name, tool: only?.tool }
         const answer = answerQuestion(method, params, about, server, only?.requestInput)
@@ -209,7 +209,7 @@ export function answerQuestions(
         if (method !== "elicitation/create" || isCapabilityRequired(error)) throw rpcError(error)
         return { action: "cancel" }
       } finally {
-        for (const { timeout } of calls) timeout.resume()
+        for (const { timeout } of calls) timeout.stop(-1)
       }
     })
   }
