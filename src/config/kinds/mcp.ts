@@ -35,6 +35,11 @@ export interface MCPSource extends CommonSource {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Refuse a server on a private address, including public names that resolve to one. */
   readonly blockPrivate?: boolean | undefined
+  /**
+   * Whether callers share a session with the server, or a process of it. Default: each identity has its own; callers
+   * without an identity share one.
+   */
+  readonly sessions?: "shared" | "caller" | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -175,6 +180,10 @@ export const mcp: SourceDescription<MCPSource> = {
     blockPrivate: field(
       "boolean",
       "Refuses private addresses, including public names that resolve to one.",
+    ),
+    sessions: field(
+      { oneOf: ["shared", "caller"] },
+      "Whether callers share a session with the server, or each identity has its own, the default.",
     ),
   },
   hints: {

@@ -46,8 +46,11 @@ async function configOf(
   return {
     // Requests for input go to the caller.
     forwardInput: true,
+    // With a transport object there can be only one.
+    sessions: typeof entry.transport === "object" ? "shared" : "caller",
     logger,
     ...entry,
+    ...(source.sessions !== undefined && { sessions: source.sessions }),
     headers: joinHeaders(entry.headers, headers),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),
     ...(source.blockPrivate === true && !isProcess && { blockPrivate: true }),

@@ -74,6 +74,7 @@ export function resolveServer(name: string, config: MCPClientConfig): ResolvedSe
     visibility: config.visibility,
     normalize: config.normalize,
     output: config.output,
+    sessions: sessionsOf(config, fail),
     disabled: config.disabled ?? false,
     logger: isolatedLogger(config.logger),
     clientInfo: config.clientInfo ?? CLIENT,
@@ -113,6 +114,17 @@ function toolsOf({ tools = {} }: MCPClientConfig, fail: Fail): ReadonlyMap<strin
       }
       return [tool, Object.freeze(config)] as const
     }),
+  )
+}
+
+function sessionsOf(
+  { sessions = "shared", transport }: MCPClientConfig,
+  fail: Fail,
+): "shared" | "caller" {
+  if (sessions === "shared" || typeof transport !== "object") return sessions
+  return fail(
+    "sessions",
+    `"caller" needs "transport" as a function that creates one for each caller.`,
   )
 }
 

@@ -186,6 +186,12 @@ export interface MCPClientConfig {
   readonly visibility?: Visibility | undefined
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
+  /**
+   * `caller`: each identity that calls has a session of its own with a server that has sessions, and a process of its
+   * own with one that is started; it ends when it is not used. Callers without an identity share one. `shared`, the
+   * default outside a hub: all callers share one.
+   */
+  readonly sessions?: "shared" | "caller" | undefined
   /** Do not connect to the server. */
   readonly disabled?: boolean | undefined
   readonly logger?: Logger | undefined
