@@ -60,6 +60,11 @@ export const sourceOptions: OptionSpecs = {
     description: "Only this source of the configuration",
   },
   timeout: { type: "string", value: "ms", description: "Milliseconds that a call may take" },
+  "connect-timeout": {
+    type: "string",
+    value: "ms",
+    description: "Milliseconds that an MCP server may take to start; 120,000 with npx, else 30,000",
+  },
 }
 
 /** The option for the file that a command writes. */

@@ -51,6 +51,7 @@ async function configOf(
     logger,
     ...entry,
     ...(source.sessions !== undefined && { sessions: source.sessions }),
+    ...(source.connectTimeout !== undefined && { connectTimeout: source.connectTimeout }),
     headers: joinHeaders(entry.headers, headers),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),
     ...(source.blockPrivate === true && !isProcess && { blockPrivate: true }),

@@ -146,7 +146,7 @@ export interface MCPClientConfig {
   readonly timeout?: number | undefined
   /** Total timeout of a request in milliseconds; 600,000. */
   readonly maxTotalTimeout?: number | undefined
-  /** Timeout of connecting in milliseconds; 30,000. */
+  /** Timeout of connecting in milliseconds; 30,000, or 120,000 with a command that may install it, such as `npx`. */
   readonly connectTimeout?: number | undefined
   /** Maximum number of concurrent requests; 64. Others wait. */
   readonly maxConcurrency?: number | undefined
