@@ -201,11 +201,16 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return Array.from(this.#catalog.store.values(), (record) => record.spec)
   }
 
+  // `TKnown` is `TOperations`, inferred from `this`: a type that is inferred is taken as it is, while the compiler
+  // instantiates the types of all operations in a list again for each call that names `TOperations`. `object` is for
+  // objects that have only this method of a registry.
   /** Runs a query or mutation as `context.identity`. Rejects with a `CallError`, never throws. */
   execute<
-    const TId extends KnownId<TOperations> | AnyString,
-    TShape = Executable<TOperations, TId>,
+    const TId extends KnownId<TKnown> | AnyString,
+    TKnown = TOperations,
+    TShape = Executable<TKnown, TId>,
   >(
+    this: OperationRegistry<TKnown> | object,
     id: TId & Callable<NoInfer<TShape>>,
     ...args: CallArguments<NoInfer<TShape>>
   ): Promise<ResponseEnvelope<OutputIn<TShape>>>
@@ -215,9 +220,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   /** Opens a stream. It starts when the first item is requested; leaving the loop stops the handler. */
   subscribe<
-    const TId extends KnownId<TOperations> | AnyString,
-    TShape = Subscribable<TOperations, TId>,
+    const TId extends KnownId<TKnown> | AnyString,
+    TKnown = TOperations,
+    TShape = Subscribable<TKnown, TId>,
   >(
+    this: OperationRegistry<TKnown> | object,
     id: TId & Callable<NoInfer<TShape>>,
     ...args: CallArguments<NoInfer<TShape>>
   ): EnvelopeStream<OutputIn<TShape>>

@@ -41,7 +41,9 @@ function twice({ effects }: Journal): string[] {
     const before = seen.get(id)
     seen.set(id, effect)
     if (before === undefined) return []
-    return isForgotten(before.run, run)
+    // An effect may come late, long after a later run had its own.
+    const [first, later] = before.run.id < run.id ? [before.run, run] : [run, before.run]
+    return isForgotten(first, later)
       ? []
       : [`twice: ${node.id} had its effect in run ${before.run.id} and in run ${run.id}`]
   })

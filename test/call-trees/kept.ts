@@ -80,6 +80,23 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
       scripts: [script({ effect: "before", wait: 2_000 })],
     }),
   ),
+  "an effect that came late, after its key was forgotten, was held against the next run": world(
+    [{ ...NONE, pay: { idempotency: { ttl: 300 } } }],
+    call({
+      ...{ isKeyed: true, patience: 5, repeats: 2, pause: 300 },
+      scripts: [
+        script({
+          onError: "wrap",
+          children: [
+            {
+              ...nested({}, { timeout: 50 }),
+              scripts: [script({ wait: 2_000, effect: "both" }), script({ effect: "both" })],
+            },
+          ],
+        }),
+      ],
+    }),
+  ),
   "two users of a gateway shared a key": world(
     [NONE, { ...NONE, pay: { idempotency: {} } }],
     call({ hops: 1, isKeyed: true, scripts: [script({ effect: "before" })] }),

@@ -55,16 +55,32 @@ describe("an error that leaves execute", () => {
     ["a.closed", {}, "ACCESS_DENIED"],
     ["a.typed", 5, "VALIDATION_ERROR"],
     ["a.stream", {}, "INVALID_OPERATION_TYPE"],
-  ])("has them when the call was refused: %s", async (id, input, code) => {
-    const registry = quietRegistry([
-      operation("a.closed", { accessControl: { requiredScopes: ["x"] }, handler: () => 1 }),
-      operation("a.typed", { inputSchema: { type: "object" }, handler: () => 1 }),
-      operation("a.stream", { type: "subscription", async *handler() {} }),
-    ])
-    const error = await errorOf(registry.execute(id, input, { requestId: "r1" }))
-    const other = await errorOf(registry.execute(id, input))
-    expect(error).toMatchObject({ code, operationId: id, requestId: "r1" })
-    expect(other.requestId).toEqual(expect.any(String))
+    ["a.slow", {}, "TIMEOUT"],
+  ])(
+    "has them when the call was refused, names it and has no stack: %s",
+    async (id, input, code) => {
+      const registry = quietRegistry([
+        operation("a.closed", { accessControl: { requiredScopes: ["x"] }, handler: () => 1 }),
+        operation("a.typed", { inputSchema: { type: "object" }, handler: () => 1 }),
+        operation("a.stream", { type: "subscription", async *handler() {} }),
+        operation("a.slow", { handler: () => new Promise(() => undefined) }),
+      ])
+      const options = { requestId: "r1", timeout: id === "a.slow" ? 1 : 30_000 }
+      const error = await errorOf(registry.execute(id, input, options))
+      expect(error.message).toContain(`"${id}"`)
+      expect(error.stack).not.toMatch(/\n\s+at /)
+      if (code === "TIMEOUT") return
+      const other = await errorOf(registry.execute(id, input))
+      expect(error).toMatchObject({ code, operationId: id, requestId: "r1" })
+      expect(other.requestId).toEqual(expect.any(String))
+    },
+  )
+
+  test("has the error of its handler, with its stack, as its cause", async () => {
+    const thrown = new Error("x")
+    const error = await errorOf(quietRegistry([throwing("a.b", thrown)]).execute("a.b", {}))
+    expect(error.cause).toBe(thrown)
+    expect(thrown.stack).toMatch(/\n\s+at .*failures\.test\.ts/)
   })
 
   test("has a generated request id if the caller's own is invalid", async () => {

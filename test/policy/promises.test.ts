@@ -5,7 +5,6 @@ import { CallError, createRegistry, fromCall, serveCalls } from "../../src/index
 import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
   AnyOperation,
-  CallPolicy,
   MiddlewareCall,
   OperationContext,
   PolicyRule,
@@ -14,7 +13,6 @@ import type {
 } from "../../src/index.ts"
 import { toFile } from "../../src/type.ts"
 import { operation, rejection } from "../support/operations.ts"
-import { openSurface } from "../support/surfaces.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { guarded, settle } from "./harness.ts"
 
@@ -128,57 +126,20 @@ describe("a rate limit of a rule", () => {
   })
 })
 
-describe("a caller's policy travels with its call", () => {
-  /** A query that counts its runs, and fails if it should. */
-  function counted(resilience: Resilience): { get: AnyOperation; runs: () => number } {
-    let runs = 0
-    const get = operation("api.get", {
-      type: "query",
-      inputSchema: { type: "object" },
-      outputSchema: { type: "object" },
-      resilience,
-      handler: ({ fails }: { fails?: boolean }) => {
-        runs++
-        if (fails === true) throw away()
-        return { runs }
-      },
-    })
-    return { get, runs: () => runs }
-  }
-
-  test.each(["registry", "WebSocket", "memory", "worker", "HTTP client", "two hops"])(
-    "over %s",
-    async (name) => {
-      const { get, runs } = counted({ cache: { ttl: 60_000 }, retry: { delay: 0 } })
-      const terms = { upstream: "", errors: undefined, operations: [get] }
-      await using surface = await openSurface(name, terms)
-      const read = async (policy?: CallPolicy): Promise<unknown> =>
-        (await surface.call("api.get", { policy })).data
-      const seen = [await read(), await read(), await read({ cache: "skip" })]
-      seen.push(await read({ cache: "refresh" }), await read())
-      expect(seen).toEqual([1, 1, 2, 3, 3].map((run) => ({ runs: run })))
-      await surface.call("api.get", { input: { fails: true }, policy: { retry: false } })
-      expect(runs()).toBe(4)
-      await surface.call("api.get", { input: { fails: true }, policy: { retry: { attempts: 2 } } })
-      expect(runs()).toBe(6)
-    },
-  )
-
-  test("to the handler of every operation it is imported as, which sees it in its context", async () => {
-    const seen: unknown[] = []
-    const get = operation("api.get", {
-      handler: (_input: unknown, { policy }: OperationContext) => void seen.push(policy),
-    })
-    const registry = createRegistry([get], { logger: silentLogger })
-    const [serving, calling] = createMemoryTransports()
-    const server = serveCalls(registry, { transport: serving })
-    const gateway = createRegistry([], { logger: silentLogger })
-    await fromCall(calling, { registry: gateway, namespace: "peer" })
-    await gateway.execute("peer.api.get", {}, { policy: { hedge: false } })
-    await gateway.execute("peer.api.get", {})
-    expect(seen).toEqual([{ hedge: false }, undefined])
-    await Promise.all([gateway.close(), server.close(), registry.close()])
+test("a caller's policy travels to the handler of every operation it is imported as, which sees it in its context", async () => {
+  const seen: unknown[] = []
+  const get = operation("api.get", {
+    handler: (_input: unknown, { policy }: OperationContext) => void seen.push(policy),
   })
+  const registry = createRegistry([get], { logger: silentLogger })
+  const [serving, calling] = createMemoryTransports()
+  const server = serveCalls(registry, { transport: serving })
+  const gateway = createRegistry([], { logger: silentLogger })
+  await fromCall(calling, { registry: gateway, namespace: "peer" })
+  await gateway.execute("peer.api.get", {}, { policy: { hedge: false } })
+  await gateway.execute("peer.api.get", {})
+  expect(seen).toEqual([{ hedge: false }, undefined])
+  await Promise.all([gateway.close(), server.close(), registry.close()])
 })
 
 describe("an input that can be read only once is not sent again", () => {

@@ -161,3 +161,13 @@ test(
     expect(thousand).toBeLessThan(10 * hundred)
   },
 )
+
+test(
+  "calls cost the same in a registry of a hundred operations and of five hundred",
+  { timeout: 240_000 },
+  async () => {
+    const hundred = await costOf("typescript", { operations: 100, calls: 100 })
+    const fiveHundred = await costOf("typescript", { operations: 500, calls: 500 })
+    expect(fiveHundred).toBeLessThan(5.5 * hundred)
+  },
+)

@@ -26,8 +26,8 @@ export async function measureSizes(log: (text: string) => void): Promise<SizeRes
     readonly size: number
   }[]
   const sizes: Size[] = [{ name: "tarball", bytes: packed?.size ?? Number.NaN, max: 2_000_000 }]
-  for (const { name, source, limit } of BROWSER_BUNDLES) {
-    sizes.push({ name: `${name}, bundled`, bytes: await bundledSize(source, root), max: limit })
+  for (const { name, source, limit, goal = limit } of BROWSER_BUNDLES) {
+    sizes.push({ name: `${name}, bundled`, bytes: await bundledSize(source, root), max: goal })
   }
   return { sizes }
 }

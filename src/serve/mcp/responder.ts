@@ -10,13 +10,13 @@ import { closing } from "../../protocol/refusals.ts"
 import { callTool, type CallParts } from "./call-tool.ts"
 import { isImplementation } from "./eras.ts"
 import { failure, INTERNAL_ERROR, METHOD_NOT_FOUND, success, type Answer } from "./messages.ts"
-import { ProtocolError } from "./model.ts"
+import { ProtocolError } from "../../tools/model.ts"
 import type { Exchange } from "./peer.ts"
-import type { MCPSurface } from "./surface.ts"
+import type { ToolSurface } from "../../tools/surface.ts"
 import type { MCPServerOptions } from "./options.ts"
 import { StateSeal } from "./request-state.ts"
 import { LISTEN, Subscriptions } from "./subscriptions.ts"
-import { errorText } from "./tool-errors.ts"
+import { errorText } from "../../tools/tool-errors.ts"
 
 type Method = (exchange: Exchange) => object | Promise<object>
 
@@ -27,7 +27,7 @@ const RESOURCE_NOT_FOUND = -32002
 
 /** Answers requests, whatever they came over. */
 export class Responder {
-  readonly surface: MCPSurface
+  readonly surface: ToolSurface
   readonly logger: Logger
   readonly #parts: CallParts
   readonly #subscriptions: Subscriptions
@@ -59,7 +59,7 @@ export class Responder {
     ]),
   }
 
-  constructor(surface: MCPSurface, options: MCPServerOptions, logger: Logger) {
+  constructor(surface: ToolSurface, options: MCPServerOptions, logger: Logger) {
     const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
     this.surface = surface
     this.logger = logger
@@ -152,9 +152,7 @@ export class Responder {
 
   #instructionsFor(identity: Identity | undefined): string | undefined {
     if (this.#instructions === false) return undefined
-    const own = this.#instructions ?? this.surface.namespaces(identity)
-    const isSearched = this.surface.mode(identity) === "search"
-    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+    return this.surface.instructions(identity, this.#instructions)
   }
 
   async #list({ era, request, caller: { identity } }: Exchange): Promise<object> {
@@ -188,10 +186,6 @@ export class Responder {
 
 /** Most clients list tools once, right after the start. */
 const LIST_WAIT_MS = 3000
-
-/** Instructions for the three search tools. */
-const SEARCH_FIRST =
-  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
 
 /** Answers `logging/setLevel`. */
 function setLevel({ peer, request }: Exchange): object {

@@ -144,7 +144,7 @@ export interface MCPClientConfig {
   readonly filter?: ((tool: MCPToolDefinition) => boolean) | undefined
   /** Idle timeout of a request in milliseconds; 60,000. Progress resets it. */
   readonly timeout?: number | undefined
-  /** Total timeout of a request in milliseconds; 600,000. */
+  /** Total timeout of a request in milliseconds, without the time of its questions; 600,000. */
   readonly maxTotalTimeout?: number | undefined
   /** Timeout of connecting in milliseconds; 30,000, or 120,000 with a command that may install it, such as `npx`. */
   readonly connectTimeout?: number | undefined

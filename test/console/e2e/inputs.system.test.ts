@@ -238,7 +238,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
     await page.reload()
     expect((await run(page)).body.data).toEqual({ got: { name: "Ada" } })
     await page.getByRole("tab", { name: "Snippets" }).click()
-    await expectShown(page.getByText(`client.call("input.text", { name: "Ada" })`))
+    await expectShown(page.getByText(`client.input.text({ name: "Ada" })`))
   })
 
   test("shares an input by a link, and leaves its secrets out", async () => {

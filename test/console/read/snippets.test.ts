@@ -39,7 +39,7 @@ import { createWebSocketTransport } from "@alkdev/operations/websocket"
 
 const client = createClient(createWebSocketTransport("ws://127.0.0.1:3000/ws"))
 
-const { data } = await client.call("task.create", { title: "Buy Ada's milk", hours: 2 })
+const { data } = await client.task.create({ title: "Buy Ada's milk", hours: 2 })
 console.log(data)
 await client.close()`)
     expect(codeOf("curl", snippets))
@@ -64,7 +64,7 @@ await client.close()`)
     const at = { ...place, baseUrl: "https://hub.example/v1" }
     const snippets = snippetsOf({ ...spec, type: "subscription" }, { title: "x" }, at)
     expect(codeOf("typescript", snippets)).toContain(
-      `for await (const { data } of client.subscribe("task.create", { title: "x" })) {`,
+      `for await (const { data } of client.task.create({ title: "x" })) {`,
     )
     expect(codeOf("typescript", snippets)).toContain('"wss://hub.example/v1/ws"')
     expect(codeOf("curl", snippets)).toContain("-sN")
@@ -105,9 +105,19 @@ await client.close()`)
       expect(codeOf(id, snippets)).toContain("9007199254740993")
   })
 
+  test.each([
+    ["shop", "orders.get", "client.shop.orders.get({})"],
+    ["task", "set-title", 'client.call("task.set-title", {})'],
+    ["task", "then", 'client.call("task.then", {})'],
+    ["close", "door", 'client.call("close.door", {})'],
+  ])("of %s.%s call a member of the client only if it can have one", (namespace, name, text) => {
+    const snippets = snippetsOf({ ...spec, namespace, name }, {}, place)
+    expect(codeOf("typescript", snippets)).toContain(text)
+  })
+
   test("of an operation that takes nothing have no input", () => {
     const snippets = snippetsOf({ ...spec, inputSchema: Type.Void() }, undefined, place)
-    expect(codeOf("typescript", snippets)).toContain('client.call("task.create")')
+    expect(codeOf("typescript", snippets)).toContain("client.task.create()")
     expect(codeOf("curl", snippets)).toBe(
       "curl -s -X POST http://127.0.0.1:3000/operations/task.create",
     )

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest"
 import { toHTTP } from "../../../src/to-http.ts"
+import type { OperationContext } from "../../../src/index.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 
 test("an operation that asks a caller over HTTP is answered with 428: repeating it later would not help", async () => {
   const asks = operation("own.asks", {
-    handler: async (_: unknown, context) =>
+    handler: async (_: unknown, context: OperationContext) =>
       (await context.requestInput({ type: "form", message: "Sure?", schema: { type: "object" } }))
         .action,
   })

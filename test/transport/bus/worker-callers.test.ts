@@ -138,6 +138,20 @@ describe("a worker that stood still", () => {
     expect(it.worker.stats()).toMatchObject({ stalls: 1, waiting: 0 })
   })
 
+  test("between two grants that came together starts only the first", async () => {
+    const it = new Harness()
+    const grants = []
+    for (const id of ["r1", "r2", "r3"]) {
+      const key = await it.accepted({ requestId: id, timeout: 60_000 })
+      grants.push({ type: "go", id, key, left: 50_000 } as const)
+    }
+    it.whenReceived = () => (it.clock.time += 8000)
+    it.say(grants)
+    expect(it.runs).toEqual(["r1"])
+    const refused = await it.received()
+    expect(refused).toMatchObject(["r2", "r3"].map((id) => ({ type: "refused", id })))
+  })
+
   test("a short standstill changes nothing", async () => {
     const it = new Harness()
     const key = await it.accepted({ timeout: 60_000 })

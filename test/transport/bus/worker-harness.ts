@@ -87,6 +87,8 @@ export class Harness {
   /** What the worker handed on. */
   readonly events: { readonly event: CallEvent; readonly peer: TransportPeer | undefined }[] = []
   readonly logged: string[] = []
+  /** What happens as soon as the worker has handed something on. */
+  whenReceived: () => void = () => undefined
   readonly worker: BusWorker
   #read = 0
 
@@ -96,7 +98,10 @@ export class Harness {
     const parts = { clock: this.clock, logger, random: () => 0.5, identify, verifier }
     this.worker = new BusWorker({ ...parts, bus: this.bus, settings: resolveGuardSettings(guard) })
     this.worker.open({
-      event: (event, peer) => void this.events.push({ event: event as CallEvent, peer }),
+      event: (event, peer) => {
+        this.events.push({ event: event as CallEvent, peer })
+        this.whenReceived()
+      },
       undelivered() {},
       lost() {},
       restored() {},

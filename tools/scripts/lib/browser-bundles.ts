@@ -8,6 +8,8 @@ export interface BrowserBundle {
   readonly source: string
   /** The allowed size. Lower it with every improvement. */
   readonly limit: number
+  /** The size to reach, if it is not reached yet. */
+  readonly goal?: number
 }
 
 /** Typical applications of users. */
@@ -17,6 +19,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     source: `export { createClient } from "@alkdev/operations"
       export { createHTTPTransport } from "@alkdev/operations/http"`,
     limit: 17_500,
+    goal: 14_000,
   },
   {
     name: "a client over WebSocket",
@@ -39,6 +42,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     source: `export { createRegistry, defineOperation } from "@alkdev/operations"
       export { toHTTP } from "@alkdev/operations/to-http"`,
     limit: 125_300,
+    goal: 115_000,
   },
 ]
 

@@ -129,17 +129,25 @@ function mcpClients(id: string | undefined, at: SnippetPlace): readonly Snippet[
 
 /** A client over a WebSocket. */
 function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
-  const id = JSON.stringify(idOf(spec))
-  const inputText = input === undefined ? "" : `, ${sourceText(input, "", id.length + 20)}`
-  const call =
-    spec.type === "subscription"
-      ? [
-          `for await (const { data } of client.subscribe(${id}${inputText})) {`,
-          "  console.log(data)",
-          "}",
-        ]
-      : [`const { data } = await client.call(${id}${inputText})`, "console.log(data)"]
+  const isStream = spec.type === "subscription"
+  const id = idOf(spec)
+  const [member, before] = isMemberPath(id)
+    ? [id, ""]
+    : [isStream ? "subscribe" : "call", JSON.stringify(id)]
+  const inputText = input === undefined ? "" : sourceText(input, "", id.length + 20)
+  const parts = [before, inputText].filter((text) => text !== "").join(", ")
+  const text = `client.${member}(${parts})`
+  const call = isStream
+    ? [`for await (const { data } of ${text}) {`, "  console.log(data)", "}"]
+    : [`const { data } = await ${text}`, "console.log(data)"]
   return [...clientLines(place), "", ...call, "await client.close()"].join("\n")
+}
+
+/** Whether a client has members for all parts of an id, other than its own methods and those of functions. */
+function isMemberPath(id: string): boolean {
+  return id
+    .split(".")
+    .every((part) => /^(?!(?:call|subscribe|close|then|apply|bind)$)[A-Za-z_$][\w$]*$/.test(part))
 }
 
 function clientLines(place: SnippetPlace): readonly string[] {

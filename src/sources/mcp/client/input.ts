@@ -197,7 +197,7 @@ export function answerQuestions(
       const running = calls.all()
       const only = onlyOf(running)
       const asked = calls.isOfOneCaller ? running.at(-1) : only
-      for (const { timeout } of running) timeout.pause()
+      for (const { timeout } of running) timeout.stop(1)
       try {
         const about = { server: server.name, tool: only?.tool }
         const answer = answerQuestion(method, params, about, server, asked?.requestInput)
@@ -218,7 +218,7 @@ export function answerQuestions(
         if (method !== "elicitation/create" || isCapabilityRequired(error)) throw rpcError(error)
         return { action: "cancel" }
       } finally {
-        for (const { timeout } of running) timeout.resume()
+        for (const { timeout } of running) timeout.stop(-1)
       }
     }
     client.setRequestHandler(method, async ({ params }) => await ask(params))

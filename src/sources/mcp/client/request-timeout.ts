@@ -3,6 +3,7 @@ import { addSignalListener, removeSignalListener } from "../../../internal/signa
 import type { Clock } from "../../../internal/platform.ts"
 import { fromWallTime, MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { pause } from "../../../internal/wait.ts"
+import { AskedTime } from "../../../internal/asked-time.ts"
 import { Listeners } from "../../../internal/listeners.ts"
 
 /** The limits of a request. */
@@ -31,7 +32,8 @@ type Reason = "aborted" | "idle" | "total" | "deadline"
 export class RequestTimeout {
   readonly #options: RequestTimeoutOptions
   readonly #listeners = new Listeners()
-  readonly #totalEndsAt: number
+  readonly #asked = new AskedTime()
+  #totalEndsAt: number
   #endsAt: number
   /** As it was read last: only a changed one is converted again, since dates may be set. */
   #deadline: number | undefined
@@ -91,6 +93,16 @@ export class RequestTimeout {
     if (this.#idleAt < this.#firesAt) this.#arm(this.#idleAt, now)
   }
 
+  /** Stops the idle and the total limit when the server asks a question (1), until it has ended (-1). */
+  stop(by: 1 | -1): void {
+    const now = this.#options.clock.now()
+    this.#totalEndsAt += this.#asked.shift(by, now)
+    this.#endsAt = this.#due()
+    if (by === 1) this.pause()
+    else this.resume()
+    if (!this.isOver && this.#endsAt < this.#firesAt) this.#arm(this.#endsAt, now)
+  }
+
   /** Suspends the idle limit, since the server waits for us, until the matching `resume`. */
   pause(): void {
     this.#pauses++
@@ -107,6 +119,8 @@ export class RequestTimeout {
     if (signal !== undefined) removeSignalListener(signal, this)
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer)
     this.#timer = undefined
+    // A question that ends later starts no timer any more.
+    this.#firesAt = 0
     this.#listeners.clear()
   }
 

@@ -64,6 +64,7 @@ async function answerRound(
     await timeout.wait(PAUSE_MS)
     return state
   }
+  timeout.stop(1)
   // All at once, so that the caller sees all questions together.
   const answers = Promise.all(
     questions.map(async ([key, question]) => {
@@ -74,7 +75,11 @@ async function answerRound(
       return [key, await answer(ownKey, question, rounds)] as const
     }),
   )
-  return { inputResponses: Object.fromEntries(await timeout.race(answers, true)), ...state }
+  try {
+    return { inputResponses: Object.fromEntries(await timeout.race(answers, true)), ...state }
+  } finally {
+    timeout.stop(-1)
+  }
 }
 
 function answer(key: string, question: unknown, rounds: Rounds): Promise<JsonObject> {

@@ -150,6 +150,8 @@ export class BusWorker {
         if (this.#state.calls.of(caller, message.event.requestId) !== undefined) return
         return this.#admission.refuse(caller, message, invalidRequest(), false)
       case "go":
+        // The calls before it in the same frame may have taken long, or this process was frozen since.
+        this.#ticker.check()
         return this.#admission.granted(message, caller)
       case "nogo":
         return this.#admission.notGranted(message.id, message.key, caller)

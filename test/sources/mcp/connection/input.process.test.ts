@@ -141,9 +141,10 @@ describe.each(ERAS)("what a %s server asks", (era) => {
     ).toMatchObject({ code: "TIMEOUT" })
   })
 
-  test("stops the time limit of the call, but not an explicit deadline", async () => {
+  test("stops the time limits of the call and of its server, but not an explicit deadline", async () => {
     await using client = await createMCPClient("srv", {
       ...{ ...awkward({ era }), era, forwardInput: true, logger: silentLogger },
+      maxTotalTimeout: 1000,
     })
     const registry = createRegistry(client.operations, { logger: silentLogger })
     const requestInput = async (): Promise<InputResponse> => {

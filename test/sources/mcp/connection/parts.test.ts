@@ -61,6 +61,38 @@ describe("RequestTimeout", () => {
     expect(byDeadline.error(false).mayHaveExecuted).toBe(false)
   })
 
+  test("does not count the time of questions, ten minutes at most", () => {
+    const limits = timeout({ idle: 100, total: 200 })
+    const endless = timeout({ total: 200 })
+    const dated = timeout({ total: 200, deadline: Date.now() + 300 })
+    limits.resume()
+    vi.advanceTimersByTime(50)
+    for (const each of [limits, endless, dated]) each.stop(1)
+    // Two questions at the same time stop the clock once.
+    limits.stop(1)
+    vi.advanceTimersByTime(5000)
+    expect([limits, endless, dated].map(({ isOver }) => isOver)).toEqual([false, false, true])
+    limits.stop(-1)
+    limits.stop(-1)
+    vi.advanceTimersByTime(90)
+    limits.touch()
+    vi.advanceTimersByTime(59)
+    expect(limits.isOver).toBe(false)
+    vi.advanceTimersByTime(1)
+    expect(limits.error(true)).toMatchObject({ details: { reason: "total" } })
+
+    vi.advanceTimersByTime(600_000)
+    expect(endless.isOver).toBe(true)
+    endless.stop(-1)
+    dated.stop(-1)
+    const left = timeout({ total: 200 })
+    left.stop(1)
+    vi.advanceTimersByTime(300)
+    left.dispose()
+    left.stop(-1)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   test("waits longer than a timer can", () => {
     const month = 30 * 86_400_000
     const limits = timeout({ total: month })
