@@ -63,7 +63,8 @@ export const sourceOptions: OptionSpecs = {
   "connect-timeout": {
     type: "string",
     value: "ms",
-    description: "Milliseconds that an MCP server may take to start; 120,000 with npx, else 30,000",
+    description:
+      "Milliseconds that an MCP server may take to start; default: 30,000, or 120,000 for npx",
   },
 }
 
