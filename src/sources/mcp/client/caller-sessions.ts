@@ -19,7 +19,7 @@ export interface CallerSessionsHost {
   /** Of the session that lists, and that callers without an identity use. */
   readonly main: Supervisor
   readonly clock: Clock
-  make(server: ResolvedServer, isOfOneCaller: boolean): Supervisor
+  readonly make: (server: ResolvedServer, isOfOneCaller: boolean) => Supervisor
 }
 
 /**

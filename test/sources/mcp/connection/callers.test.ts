@@ -170,7 +170,8 @@ test.each([
   for (const { headers, message } of remote.requests) {
     const session = headers["mcp-session-id"]
     if (session === undefined || message?.method !== "tools/call") continue
-    const { text } = message.params?.["arguments"] as { readonly text: string }
+    const input = message.params?.["arguments"] as { readonly text?: string } | undefined
+    const text = input?.text
     owners.set(session, (owners.get(session) ?? new Set()).add(text))
   }
   expect(owners.size).toBe(sessions)

@@ -14,7 +14,7 @@ const SERVER = resolve(import.meta.dirname, "../support/browser-server.mjs")
 interface Browser {
   readonly config: MCPClientConfig
   /** Of all processes that were started. */
-  pids(): number[]
+  readonly pids: () => number[]
 }
 
 function browser(): Browser {
