@@ -101,7 +101,7 @@ function merged(given: unknown): JsonSchema {
   if (rules.length === 1 && isRecord(only) && !("properties" in schema)) {
     return merged({ ...only, ...described })
   }
-  if (isObject(schema)) {
+  if (isOfObject(schema)) {
     return { type: "object", ...flattened(rules.length > 0 ? schema : described).schema }
   }
   return rules.length > 0 ? schema : described
@@ -112,10 +112,10 @@ function isAnnotation(part: unknown): boolean {
   return isRecord(part) && Object.keys(part).every((keyword) => ANNOTATIONS.has(keyword))
 }
 
-function isObject(schema: unknown): boolean {
+function isOfObject(schema: unknown): boolean {
   if (!isRecord(schema)) return false
   const rules = listOf(schema["allOf"]).filter((part) => !isAnnotation(part))
-  return isRecord(schema["properties"]) || (rules.length > 0 && rules.every(isObject))
+  return isRecord(schema["properties"]) || (rules.length > 0 && rules.every(isOfObject))
 }
 
 function waysOf(schema: JsonSchema): readonly unknown[] {
