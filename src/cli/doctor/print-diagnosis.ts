@@ -1,5 +1,5 @@
 import type { CommandIO } from "../model.ts"
-import type { SurfaceCost, SurfaceMode, ToolCost } from "../../tools/model.ts"
+import type { SurfaceCost, ToolCost } from "../../to-mcp.ts"
 import { missingLines } from "../packages.ts"
 import { oneLine, printText, escapeForTerminal, styled, table } from "../output.ts"
 import type { CredentialCheck } from "./credentials.ts"
@@ -95,7 +95,7 @@ function toolLines({ mode, all, search, parts }: SurfaceCost, io: CommandIO): st
     `  ${name}`,
     ...[`${tools} ${tools === 1 ? "tool" : "tools"}`, `${tokens} tokens`, dim(note)],
   ]
-  const served = (name: SurfaceMode): string => (mode === name ? "served" : "")
+  const served = (name: SurfaceCost["mode"]): string => (mode === name ? "served" : "")
   const rows = [
     row("all tools", all, served("all")),
     ...parts.map((part) => row(`  ${oneLine(part.name)}`, part)),
