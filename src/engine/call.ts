@@ -12,7 +12,7 @@ import { CancelToken, addSignalListener, removeSignalListener } from "../interna
 import { afterAttempts, handlerError, markAbandoned, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { AnsweredOverHTTP, HTTPResponse } from "../core/http-response.ts"
-import type { Revalidation } from "../core/middleware.ts"
+import type { CallNotes, Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
@@ -250,8 +250,13 @@ export class Call implements DeadlineEntry {
     this.attemptLog?.begin(runner)
   }
 
-  /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
-  cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
+  /** What the library's own middleware notes of this call; its attempts have the same. */
+  get notes(): CallNotes {
+    return this.cached("notes", () => ({}))
+  }
+
+  /** Values that are created at most once per call, on demand: its env, its copy of the identity, its notes. */
+  cached<TValue>(key: "env" | "identity" | "notes", make: () => TValue): TValue {
     const more = this.ensureExtras()
     return (more[key] ??= make()) as TValue
   }
@@ -529,6 +534,7 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
+      notes: undefined,
       attemptLog: undefined,
       onEnd: undefined,
       handling: undefined,
@@ -560,6 +566,7 @@ interface Extras {
   nestedCalls: number
   env: unknown
   identity: unknown
+  notes: unknown
   attemptLog: AttemptLog | undefined
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined

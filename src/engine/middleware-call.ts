@@ -1,4 +1,4 @@
-import type { MiddlewareCall } from "../core/middleware.ts"
+import type { CallNotes, MiddlewareCall } from "../core/middleware.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
@@ -42,6 +42,10 @@ export class CallView extends CallContext implements MiddlewareCall {
   get isTimed(): boolean {
     const { options, parent } = this.#call
     return (options?.timeout ?? options?.deadline ?? parent) !== undefined
+  }
+
+  get notes(): CallNotes {
+    return this.#call.notes
   }
 
   noteShared(): void {

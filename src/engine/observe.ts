@@ -6,6 +6,7 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { OperationType } from "../core/types.ts"
+import type { CallNotes } from "../core/middleware.ts"
 import type { OperationRecord } from "./record.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { Listeners } from "../internal/listeners.ts"
@@ -66,6 +67,7 @@ export interface ObservableCall {
   readonly identity: Identity | undefined
   readonly options: Pick<CallOptions, "metadata"> | undefined
   readonly record: OperationRecord
+  readonly notes: CallNotes
 }
 
 /** Notifies listeners of calls. It exists only while there are listeners, so that it costs nothing otherwise. */
@@ -73,8 +75,8 @@ export class CallObserver {
   readonly #listeners = new Listeners<CallTrace>()
   readonly #clock: Clock
   readonly #logger: Logger
-  /** Set while calls are recorded. */
-  recorder: CallRecorder | undefined
+  /** What records calls. */
+  readonly recorders = new Set<CallRecorder>()
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
@@ -82,7 +84,7 @@ export class CallObserver {
   }
 
   get isIdle(): boolean {
-    return this.#listeners.size === 0 && this.recorder === undefined
+    return this.#listeners.size === 0 && this.recorders.size === 0
   }
 
   /** Adds a listener; returns a function that removes it. */
@@ -106,11 +108,13 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    if (this.recorder === undefined) return new ObservedCall(this, started, undefined)
+    if (this.recorders.size === 0) return new ObservedCall(this, started, [])
     const isAllowed =
       trusted || parentRequestId !== undefined || allows(record.requirement, identity, input)
-    const recording = this.recorder.begin(started, call, isAllowed ? input : undefined)
-    return new ObservedCall(this, started, recording)
+    const recordings = Array.from(this.recorders, (recorder) =>
+      recorder.begin(started, call, isAllowed ? input : undefined),
+    )
+    return new ObservedCall(this, started, recordings)
   }
 
   now(): number {
@@ -128,15 +132,15 @@ export class ObservedCall {
   readonly #started: CallStarted
   /** A time of the clock, while `at` is a date. */
   readonly #startedAt: number
-  readonly #recording: CallRecording | undefined
+  readonly #recordings: readonly CallRecording[]
   #source: ResponseMeta["source"] | undefined
   #items = 0
   #isOver = false
 
-  constructor(observer: CallObserver, started: CallStarted, recording: CallRecording | undefined) {
+  constructor(observer: CallObserver, started: CallStarted, recordings: readonly CallRecording[]) {
     this.#observer = observer
     this.#started = started
-    this.#recording = recording
+    this.#recordings = recordings
     this.#startedAt = observer.now()
   }
 
@@ -145,7 +149,7 @@ export class ObservedCall {
     try {
       const envelope = await outcome
       this.#source = envelope.meta.source
-      this.#recording?.add(envelope)
+      for (const recording of this.#recordings) recording.add(envelope)
       // Its caller receives the envelope; listeners see a failure.
       if (isFailedTool(envelope.meta)) this.#end("error", "EXECUTION_ERROR")
       this.#end("ok")
@@ -166,7 +170,7 @@ export class ObservedCall {
       else {
         this.#items++
         this.#source = result.value.meta.source
-        this.#recording?.add(result.value)
+        for (const recording of this.#recordings) recording.add(result.value)
       }
       return result
     } catch (error) {
@@ -206,7 +210,7 @@ export class ObservedCall {
       source: this.#source,
       items: this.#items,
     }
-    this.#recording?.end(ended)
+    for (const recording of this.#recordings) recording.end(ended)
     this.#observer.notify(ended)
   }
 }
