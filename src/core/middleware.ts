@@ -35,22 +35,12 @@ export interface MiddlewareCall {
   readonly progress: NonNullable<CallOptions["progress"]>
   /** Asks the caller, as handlers do. The call's clock stops meanwhile. */
   readonly requestInput: NonNullable<CallOptions["requestInput"]>
-  /** @internal The same object for all middleware of the call. */
-  readonly notes?: CallNotes
+  /** @internal The same object for all middleware of the call, and for what records it. */
+  readonly key?: object
   /** @internal Notes that another call may do the work for this one, which goes on when its caller leaves. */
   noteShared?(): void
   /** @internal Whether the call was made under the call with this id. */
   isUnder?(requestId: string): boolean
-}
-
-/** @internal What the library's own middleware notes of a call, for its audit log. */
-export interface CallNotes {
-  /** What the rules of approvals say about it, and which rule. */
-  decision?: "allow" | "ask" | "deny" | undefined
-  rule?: string | undefined
-  /** The id of the person who approved it, and when, in milliseconds since 1970. */
-  approvedBy?: string | undefined
-  approvedAt?: number | undefined
 }
 
 /** What is different for one attempt. Absent members stay the same. */

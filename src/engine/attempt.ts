@@ -1,5 +1,5 @@
 import type { CallError } from "../core/errors.ts"
-import type { CallNotes, Change, Revalidation } from "../core/middleware.ts"
+import type { Change, Revalidation } from "../core/middleware.ts"
 import type { HTTPResponse } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions } from "../core/types.ts"
@@ -65,8 +65,8 @@ export class Attempt extends Call {
     return this.#of.isOver ? undefined : this.#of.answering
   }
 
-  override get notes(): CallNotes {
-    return this.#of.notes
+  override get key(): object {
+    return this.#of.key
   }
 
   override countNested(): number {

@@ -12,7 +12,7 @@ import { CancelToken, addSignalListener, removeSignalListener } from "../interna
 import { afterAttempts, handlerError, markAbandoned, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { AnsweredOverHTTP, HTTPResponse } from "../core/http-response.ts"
-import type { CallNotes, Revalidation } from "../core/middleware.ts"
+import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
@@ -250,13 +250,13 @@ export class Call implements DeadlineEntry {
     this.attemptLog?.begin(runner)
   }
 
-  /** What the library's own middleware notes of this call; its attempts have the same. */
-  get notes(): CallNotes {
-    return this.cached("notes", () => ({}))
+  /** Identifies this call, with its attempts, to whatever follows it through middleware. */
+  get key(): object {
+    return this.cached("key", () => ({}))
   }
 
-  /** Values that are created at most once per call, on demand: its env, its copy of the identity, its notes. */
-  cached<TValue>(key: "env" | "identity" | "notes", make: () => TValue): TValue {
+  /** Values that are created at most once per call, on demand: its env, its copy of the identity, its key. */
+  cached<TValue>(key: "env" | "identity" | "key", make: () => TValue): TValue {
     const more = this.ensureExtras()
     return (more[key] ??= make()) as TValue
   }
@@ -534,7 +534,7 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
-      notes: undefined,
+      key: undefined,
       attemptLog: undefined,
       onEnd: undefined,
       handling: undefined,
@@ -566,7 +566,7 @@ interface Extras {
   nestedCalls: number
   env: unknown
   identity: unknown
-  notes: unknown
+  key: unknown
   attemptLog: AttemptLog | undefined
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined

@@ -1,4 +1,4 @@
-import type { CallNotes, MiddlewareCall } from "../core/middleware.ts"
+import type { MiddlewareCall } from "../core/middleware.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
@@ -44,8 +44,8 @@ export class CallView extends CallContext implements MiddlewareCall {
     return (options?.timeout ?? options?.deadline ?? parent) !== undefined
   }
 
-  get notes(): CallNotes {
-    return this.#call.notes
+  get key(): object {
+    return this.#call.key
   }
 
   noteShared(): void {

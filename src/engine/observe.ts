@@ -6,7 +6,6 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { OperationType } from "../core/types.ts"
-import type { CallNotes } from "../core/middleware.ts"
 import type { OperationRecord } from "./record.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { Listeners } from "../internal/listeners.ts"
@@ -67,7 +66,19 @@ export interface ObservableCall {
   readonly identity: Identity | undefined
   readonly options: Pick<CallOptions, "metadata"> | undefined
   readonly record: OperationRecord
-  readonly notes: CallNotes
+  /** The same object as the one of its `MiddlewareCall`. */
+  readonly key: object
+  /** How the outermost call came in. */
+  readonly via?: string | undefined
+  /** What the rules of approvals decided, and who approved the call, once they have. */
+  readonly approval?:
+    | {
+        readonly decide: string
+        readonly rule?: unknown
+        readonly approvedBy?: string | undefined
+        readonly approvedAt?: number | undefined
+      }
+    | undefined
 }
 
 /** Notifies listeners of calls. It exists only while there are listeners, so that it costs nothing otherwise. */

@@ -5,7 +5,7 @@ import type { AuditConfig } from "../../config/model.ts"
 import { Closable } from "../../internal/closable.ts"
 import { refusal } from "../../core/errors.ts"
 import { setOutward } from "../../core/error-marks.ts"
-import type { CallNotes, Middleware, MiddlewareCall } from "../../core/middleware.ts"
+import type { Middleware, MiddlewareCall } from "../../core/middleware.ts"
 import type {
   CallEnded,
   CallRecorder,
@@ -107,7 +107,7 @@ export class AuditLog extends Closable implements Audit {
   readonly #place: () => Promise<AuditPlace>
   readonly #options: AuditOptions
   readonly #logger: Logger
-  readonly #starts = new WeakMap<CallNotes, CallStart>()
+  readonly #starts = new WeakMap<object, CallStart>()
   #key: AuditKey | undefined
   #file: LogFile | undefined
   #opening: Promise<LogFile> | undefined
@@ -168,7 +168,7 @@ export class AuditLog extends Closable implements Audit {
 
   #begin(
     started: CallStarted,
-    { notes, record }: ObservableCall,
+    observed: ObservableCall,
     input: unknown,
     mask: (text: string) => string,
   ): CallRecording {
@@ -178,12 +178,13 @@ export class AuditLog extends Closable implements Audit {
       parentRequestId: short(parentRequestId),
       identity: short(identity),
       operation,
-      version: record.spec.version,
+      version: observed.record.spec.version,
       type,
+      via: observed.via,
     }
-    const read = this.#inputOf(input, record)
+    const read = this.#inputOf(input, observed)
     const fields = (ended?: CallEnded): object => {
-      const { decision, rule, approvedBy, approvedAt } = notes
+      const { decide: decision, rule, approvedBy, approvedAt } = observed.approval ?? {}
       const all = {
         at: new Date(started.at + (ended?.durationMs ?? 0)).toISOString(),
         phase: ended === undefined ? "start" : "end",
@@ -204,7 +205,7 @@ export class AuditLog extends Closable implements Audit {
       return mapTexts(all, mask) as object
     }
     const start: CallStart = { fields: () => fields(), entry: undefined }
-    this.#starts.set(notes, start)
+    this.#starts.set(observed.key, start)
     return {
       add() {},
       end: (ended) => {
@@ -216,8 +217,8 @@ export class AuditLog extends Closable implements Audit {
   }
 
   /** Resolves when the line of a mutation is written. It runs only then. */
-  async #admit({ notes, operationId, requestId }: MiddlewareCall): Promise<void> {
-    const start = notes && this.#starts.get(notes)
+  async #admit({ key, operationId, requestId }: MiddlewareCall): Promise<void> {
+    const start = key && this.#starts.get(key)
     // Its call began before the log was attached, or a middleware outside of this one repeats it.
     if (start === undefined || start.entry !== undefined) return
     const reason = await new Promise<unknown>((settle) => {
@@ -318,7 +319,7 @@ export class AuditLog extends Closable implements Audit {
   }
 
   /** Reads an input at once, because its caller may change it; returns the members of a line about it. */
-  #inputOf(input: unknown, { spec }: ObservableCall["record"]): () => object | undefined {
+  #inputOf(input: unknown, { record: { spec } }: ObservableCall): () => object | undefined {
     const { key, record = key === undefined ? "none" : "fingerprint" } = this.#options
     if (record === "none" || input === undefined) return () => undefined
     if (record === "redacted") {

@@ -22,7 +22,7 @@ export interface AuditProblem {
 }
 
 /** In characters: longer lines are not read as one. */
-const MAX_LINE = 4_194_304
+const MAX_LINE = 1_048_576
 
 /** Problems that are collected: with a wrong key, every line is one. */
 const MAX_PROBLEMS = 100

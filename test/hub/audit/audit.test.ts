@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname } from "node:path"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { openAudit, verifyAudit } from "../../../src/node.ts"
 import type { AuditHead } from "../../../src/node.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
@@ -77,36 +77,23 @@ describe("openAudit", () => {
     expect(readFileSync(path, "utf8")).not.toContain("hunter2")
   })
 
-  test("writes what approvals have noted of the call", async () => {
+  test("writes how a call came in, what approvals decided, and who approved it", async () => {
     const { registry, audit, path } = await audited()
+    const record = vi.spyOn(registry, "recordCalls")
+    audit.attach(registry)
+    const [recorder] = record.mock.lastCall ?? []
+    const started = { phase: "start", requestId: "r", operationId: "t.read", type: "query", at: 0 }
+    const approval = { decide: "ask", rule: "hub 2", approvedBy: "grace", approvedAt: 0 }
+    const call = { key: {}, record: { spec: {} }, via: "mcp", approval }
+    recorder
+      ?.begin(started as never, call as never, undefined)
+      .end({ ...started, durationMs: 1.2, outcome: "ok" } as never)
     await audit.close()
-    const other = await audited({}, path)
-    // As approvals do: outside of the audit log.
-    const stop = other.registry.use({ for: () => undefined })
-    stop()
-    const { OperationRegistry } = await import("../../../src/index.ts")
-    const outer = new OperationRegistry()
-    outer.registerAll([...registry.list()] as never)
-    outer.use(async (call, next) => {
-      Object.assign(call.notes as object, {
-        decision: call.operationId === "t.read" ? "deny" : "ask",
-        rule: "hub 2",
-        approvedBy: "grace",
-        approvedAt: 0,
-      })
-      if (call.operationId === "t.read") throw new Error("denied")
-      return await next()
+    const at = "1970-01-01T00:00:00.000Z"
+    expect(linesOf(path).at(-1)).toMatchObject({
+      ...{ at: "1970-01-01T00:00:00.001Z", phase: "end", via: "mcp", outcome: "ok", ms: 1 },
+      ...{ decision: "ask", rule: "hub 2", approvedBy: "grace", approvedAt: at },
     })
-    other.audit.attach(outer)
-    await outer.execute("t.write", {})
-    await outer.execute("t.read", {}).catch(() => undefined)
-    await other.audit.close()
-    const noted = { rule: "hub 2", approvedBy: "grace", approvedAt: "1970-01-01T00:00:00.000Z" }
-    expect(linesOf(path).filter(({ operation }) => operation !== undefined)).toMatchObject([
-      { phase: "start", operation: "t.write", decision: "ask", ...noted },
-      { phase: "end", operation: "t.write", decision: "ask", ...noted },
-      { phase: "end", operation: "t.read", decision: "deny", ...noted },
-    ])
   })
 
   test("gives equal inputs the same fingerprint, which shows nothing without the key", async () => {
