@@ -74,7 +74,7 @@ export interface ObservableCall {
   readonly approval?:
     | {
         readonly decide: string
-        readonly rule?: unknown
+        readonly rule?: string | undefined
         readonly approvedBy?: string | undefined
         readonly approvedAt?: number | undefined
       }

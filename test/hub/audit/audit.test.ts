@@ -261,6 +261,23 @@ describe("openAudit", () => {
     expect(ran).toEqual([1])
   })
 
+  test("continues when the file can be written again, and says how many lines are missing", async () => {
+    const { registry, audit, path, ran } = await audited()
+    await registry.execute("t.write", 1)
+    renameSync(path, `${path}.away`)
+    await expect(registry.execute("t.write", 2)).rejects.toMatchObject({ code: "UNAVAILABLE" })
+    await registry.execute("t.read", 3)
+    // The lines of both are given up before the file is back.
+    await expect(registry.execute("t.write", 4)).rejects.toMatchObject({ code: "UNAVAILABLE" })
+    renameSync(`${path}.away`, path)
+    await registry.execute("t.write", 5)
+    await audit.close()
+    expect(ran).toEqual([1, 5])
+    const gap = linesOf(path).find(({ phase }) => phase === "gap")
+    expect(Number(gap?.["missing"])).toBeGreaterThanOrEqual(2)
+    expect(await verifyAudit(path, { key: KEY })).toMatchObject({ ok: true })
+  })
+
   test("refuses mutations once it is closed", async () => {
     const { registry, audit, ran } = await audited()
     await audit.close()
