@@ -2,7 +2,8 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createRegistry, defineOperation, Type } from "@alkdev/operations"
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { Type } from "@alkdev/operations/type"
 import { openAudit, verifyAudit } from "@alkdev/operations/node"
 
 const registry = createRegistry({
