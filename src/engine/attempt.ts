@@ -65,6 +65,10 @@ export class Attempt extends Call {
     return this.#of.isOver ? undefined : this.#of.answering
   }
 
+  override get key(): object {
+    return this.#of.key
+  }
+
   override countNested(): number {
     return this.#of.countNested()
   }

@@ -250,8 +250,13 @@ export class Call implements DeadlineEntry {
     this.attemptLog?.begin(runner)
   }
 
-  /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
-  cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
+  /** Identifies this call, with its attempts, to whatever follows it through middleware. */
+  get key(): object {
+    return this.cached("key", () => ({}))
+  }
+
+  /** Values that are created at most once per call, on demand: its env, its copy of the identity, its key. */
+  cached<TValue>(key: "env" | "identity" | "key", make: () => TValue): TValue {
     const more = this.ensureExtras()
     return (more[key] ??= make()) as TValue
   }
@@ -529,6 +534,7 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
+      key: undefined,
       attemptLog: undefined,
       onEnd: undefined,
       handling: undefined,
@@ -560,6 +566,7 @@ interface Extras {
   nestedCalls: number
   env: unknown
   identity: unknown
+  key: unknown
   attemptLog: AttemptLog | undefined
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined
