@@ -41,7 +41,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     name: "an HTTP server with a registry",
     source: `export { createRegistry, defineOperation } from "@alkdev/operations"
       export { toHTTP } from "@alkdev/operations/to-http"`,
-    limit: 125_300,
+    limit: 118_950,
     goal: 115_000,
   },
 ]
