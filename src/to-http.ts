@@ -37,7 +37,7 @@ export type {
 } from "./serve/http/auth/options.ts"
 export type { CorsOptions } from "./serve/http/allowed-origins.ts"
 export type { RateLimitOptions } from "./serve/accounts.ts"
-export type { ExposeOptions, ExposeRule } from "./serve/expose.ts"
+export type { ExposeOptions, ExposeRule } from "./tools/expose.ts"
 export { readBearerToken } from "./serve/upgrade.ts"
 export type { UpgradeRequestLike, UpgradeRules } from "./serve/upgrade.ts"
 export type { Authenticate } from "./serve/authenticate.ts"

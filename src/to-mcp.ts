@@ -2,16 +2,16 @@
 
 export { toMCP } from "./serve/mcp/to-mcp.ts"
 export type { MCPServer } from "./serve/mcp/to-mcp.ts"
-export type { ExposeOptions, ExposeRule } from "./serve/expose.ts"
-export type { SurfaceCost } from "./serve/mcp/model.ts"
+export type { ExposeOptions, ExposeRule } from "./tools/expose.ts"
+export type { SurfaceCost } from "./tools/model.ts"
 export type { AuthInfoLike, GivenCaller } from "./serve/mcp/auth.ts"
 export type {
   MCPAuthOptions,
   MCPServerOptions,
   ResourceMetadata,
   SessionLimits,
-  SurfaceOptions,
 } from "./serve/mcp/options.ts"
+export type { SurfaceOptions } from "./tools/options.ts"
 export type { Listening, ListenOptions } from "./serve/mcp/listen.ts"
 export type { NodeRequestLike, NodeResponseLike } from "./serve/node-types.ts"
 export type { NodeGiven } from "./serve/node.ts"

@@ -93,7 +93,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   mcp: { uses: BASE },
   typegen: { uses: BASE },
-  tools: { uses: BASE },
+  tools: { uses: [...BASE, "http-client", "engine", "mcp", "typegen"] },
   sources: {
     uses: [...BASE, "http-client", "mcp"],
     types: ["engine"],
@@ -270,7 +270,7 @@ describe("the rules themselves", () => {
     ["src/transport/memory.ts", 'import type { Transport } from "../protocol/transport.ts"'],
     ["src/transport/nats/bus.ts", 'import { Ticker } from "../bus/ticker.ts"'],
     ["src/transport/bus/caller/a.ts", 'import { b } from "../wire/b.ts"'],
-    ["src/serve/mcp/a.ts", 'import { exposure } from "../expose.ts"'],
+    ["src/serve/mcp/a.ts", 'import { exposure } from "../../tools/expose.ts"'],
     ["src/index.ts", 'export { OperationRegistry } from "./engine/registry.ts"'],
     ["src/node/fs.ts", 'import { readFile } from "node:fs/promises"'],
     ["src/cli/main.ts", 'import { OperationRegistry } from "../index.ts"'],

@@ -126,10 +126,14 @@ export const serverShape: Shape = fields(
       requests: field({ required: "count" }, "The number of requests."),
       windowMs: field({ min: 1 }, "The length of the window in milliseconds."),
     }),
-    limits: field(
-      LIMITS,
-      "What each caller may have open at the same time: calls (100), sseStreams (20), streams over WebSockets (100), sockets (50).",
-    ),
+    limits: field(LIMITS, "What each caller may have open at the same time.", {
+      members: {
+        calls: "Running calls; default: 100.",
+        sseStreams: "Streams over HTTP and MCP; default: 20.",
+        streams: "Streams over WebSockets; default: 100.",
+        sockets: "WebSockets; default: 50.",
+      },
+    }),
     maxUploadBytes: field("count", "The size of a body with files; default: 1 MiB."),
     mcp: field("boolean", "Serves /mcp; on by default."),
     websocket: field("boolean", "Serves /ws; on where ws is installed."),
@@ -140,6 +144,7 @@ export const serverShape: Shape = fields(
     record: field(
       RECORD,
       "Keeps inputs, results and errors of the last calls in memory for administrators, without what looks like a secret; off by default.",
+      { members: { calls: "Their number; default: 200.", bytes: "Their size; default: 8 MiB." } },
     ),
     console: field("boolean", "Serves the console at /; on by default."),
   },

@@ -17,7 +17,7 @@ export interface FailedCall {
   /** The request of another registry that led to this one. */
   readonly parentRequestId: string | undefined
   readonly identity: Identity | undefined
-  /** How the call came in: `http`, `mcp`, `websocket`, `worker`, `nats`, `redis`, `memory`; `registry` for the registry's own `onError`. */
+  /** How the call came in: `http`, `mcp`, `tools`, `websocket`, `worker`, `nats`, `redis`, `memory`; `registry` for the registry's own `onError`. */
   readonly surface: string
 }
 

@@ -109,6 +109,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "./tanstack-query": ["createQueryUtils"],
   "./testing": ["consoleLogger", "createManualClock", "createMemoryTransports", "silentLogger"],
   "./to-http": ["hashApiKey", "httpResponse", "readBearerToken", "readCookie", "toHTTP"],
+  "./tools": ["toAISDK", "toAnthropic", "toOpenAIResponses", "toTools"],
   "./to-mcp": ["readBearerToken", "toMCP"],
   "./type": ["Bytes", "FileStream", "Type", "toFile"],
   "./websocket": ["createWebSocketTransport", "readBearerToken", "serveWebSocket"],

@@ -15,7 +15,7 @@ import type { Broker } from "../support/brokers.ts"
 import { operation } from "../support/operations.ts"
 import { openSurface, WAYS_IN } from "../support/surfaces.ts"
 import type { Surface } from "../support/surfaces.ts"
-import { toolOf } from "./mcp/surface-support.ts"
+import { toolOf } from "../tools/surface-support.ts"
 
 const BROKERS = await provideBrokers()
 

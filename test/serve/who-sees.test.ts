@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { defineOperation } from "../../src/core/define.ts"
 import type { AccessControl, Identity } from "../../src/core/types.ts"
 import { toHTTP } from "../../src/serve/http/to-http.ts"
-import { MCPSurface } from "../../src/serve/mcp/surface.ts"
+import { ToolSurface } from "../../src/tools/surface.ts"
 import { quietRegistry } from "../support/operations.ts"
 
 const ACCESS: Readonly<Record<string, AccessControl>> = {
@@ -47,7 +47,7 @@ async function seenOverHTTP(identity: Identity | undefined): Promise<readonly st
 }
 
 function seenOverMCP(identity: Identity | undefined): readonly string[][] {
-  const surface = new MCPSurface(registry)
+  const surface = new ToolSurface(registry)
   const { tools } = surface.list({ identity, era: "modern" }, undefined)
   return [
     tools.map(({ name }) => name.replace(/_get$/, "")),
@@ -70,7 +70,7 @@ describe("who sees an operation is the same over HTTP and MCP", () => {
   })
 
   test("instructions for models name no namespace that is not exposed", () => {
-    const surface = new MCPSurface(registry, { expose: { namespaces: ["scoped"] } })
+    const surface = new ToolSurface(registry, { expose: { namespaces: ["scoped"] } })
     expect(surface.namespaces({ id: "a", scopes: ["read"] })).toBe(
       "Operations by namespace: scoped (1).",
     )

@@ -81,6 +81,7 @@ import { LISTEN_OPTIONS } from "../../src/serve/mcp/listen.ts"
 import { STDIO_OPTIONS } from "../../src/serve/mcp/stdio.ts"
 import { MCP_SERVER_OPTIONS } from "../../src/serve/mcp/options.ts"
 import { toMCP } from "../../src/serve/mcp/to-mcp.ts"
+import { TOOLS_OPTIONS, toTools } from "../../src/tools/to-tools.ts"
 import { serveWebSocket } from "../../src/serve/websocket/serve-websocket.ts"
 import { SERVE_WEBSOCKET_OPTIONS } from "../../src/serve/websocket/options.ts"
 import {
@@ -151,6 +152,7 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   ),
   row("toHTTP", HTTP_OPTIONS, (options) => toHTTP(registry, options)),
   row("serveHTTP", SERVE_HTTP_OPTIONS, (options) => serveHTTP(registry, options), false),
+  row("toTools", TOOLS_OPTIONS, (options) => toTools(registry, options)),
   row("toMCP", MCP_SERVER_OPTIONS, (options) => toMCP(registry, options)),
   method("toMCP", "listen", LISTEN_OPTIONS, (options) => toMCP(registry).listen(options), false),
   method("toMCP", "stdio", STDIO_OPTIONS, (options) => toMCP(registry).stdio(options), false),

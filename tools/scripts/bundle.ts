@@ -18,7 +18,7 @@ await bundlePackage(process.cwd(), {
   subjects: {
     index: ["index"],
     schemas: ["from-standard-schema", "schemas"],
-    serve: ["to-http", "to-mcp", "websocket"],
+    serve: ["to-http", "to-mcp", "tools", "websocket"],
     brokers: ["nats", "redis"],
     mcp: ["from-mcp"],
     config: ["config"],

@@ -1,4 +1,5 @@
 import type { ConfigFault, ResolvedConfig } from "../../config.ts"
+import type { MCPSource } from "../../config/kinds/mcp.ts"
 import { formatFault } from "../../config/error.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
@@ -63,7 +64,7 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     credentials.every(({ state }) => state !== "missing") &&
     missing.every(({ isOptional }) => isOptional)
   const texts = warnings.map((warning) => formatFault(warning, undefined))
-  const all = [...texts, ...unmatchedWarnings(config, hub)]
+  const all = [...texts, ...sharedSessions(config), ...unmatchedWarnings(config, hub)]
   const check = { ok: true, file, faults: [], warnings: all }
   return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }
@@ -97,6 +98,20 @@ function checked(hub: Hub, status: SourceStatus): SourceCheck {
 function brokenConfig(error: Error): ConfigCheck {
   const { faults = [], file } = error as { faults?: readonly ConfigFault[]; file?: string }
   return { ok: false, file, error: error.message, faults, warnings: [] }
+}
+
+/** Warnings about MCP servers whose session callers share, although the hub can tell them apart. */
+function sharedSessions({ server, sources }: ResolvedConfig): string[] {
+  if (server.apiKeys === undefined && server.jwt === undefined) return []
+  return sources.flatMap(({ kind, name, config }) => {
+    if (kind !== "mcp") return []
+    const { mcp, sessions = typeof mcp === "string" ? undefined : mcp.sessions } =
+      config as MCPSource
+    if (sessions !== "shared") return []
+    return [
+      `sources.${name}: all callers share one session with this MCP server ("sessions": "shared"). What the server keeps for it, such as an open page, is seen by each of them.`,
+    ]
+  })
 }
 
 /**

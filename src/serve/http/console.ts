@@ -1,7 +1,7 @@
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { ExposeOptions } from "../expose.ts"
+import type { ExposeOptions } from "../../tools/expose.ts"
 import type { Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 import type { PublicFiles } from "./options.ts"

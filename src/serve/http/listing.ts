@@ -11,8 +11,8 @@ import { withDeprecation } from "./deprecation.ts"
 import { parseQuery } from "./query-input.ts"
 import type { HTTPContext } from "./http-context.ts"
 import type { HTTPAnswer, HTTPCaller } from "../exchange.ts"
-import { maySee } from "../expose.ts"
-import { indexInSlices } from "../search-index.ts"
+import { maySee } from "../../tools/expose.ts"
+import { indexInSlices } from "../../engine/search-index.ts"
 
 /** An entry in the list of operations. */
 export interface OperationEntry extends Pick<

@@ -6,14 +6,14 @@ import { ENVELOPE, isLogLevel, traceOf, WHOLE_RESULT, type JsonObject } from "..
 import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
 import { logOf, progressOf } from "./reports.ts"
-import { ProtocolError, type SurfaceCall } from "./model.ts"
+import { ProtocolError, type SurfaceCall } from "../../tools/model.ts"
 import type { Exchange } from "./peer.ts"
-import type { MCPSurface } from "./surface.ts"
+import type { ToolSurface } from "../../tools/surface.ts"
 import type { StateSeal } from "./request-state.ts"
 
 /** What all calls have in common. */
 export interface CallParts {
-  readonly surface: MCPSurface
+  readonly surface: ToolSurface
   readonly seal: StateSeal
   readonly inputTimeoutMs: number
   readonly logger: Logger

@@ -7,7 +7,7 @@ import { ENVELOPE, isLogLevel, MODERN_VERSION } from "../../mcp/model.ts"
 import type { JsonObject, MCPEra } from "../../mcp/model.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { decodeHeader } from "./headers.ts"
-import { ProtocolError } from "./model.ts"
+import { ProtocolError } from "../../tools/model.ts"
 import type { RPCMessage } from "./messages.ts"
 
 /** `error.code` of headers that contradict the body. */

@@ -1,76 +1,8 @@
-import { ERROR_REPORTING, Failures, type ErrorReporting } from "../../engine/failures.ts"
-import type { Filled, OptionsSchema } from "../../internal/options.ts"
-import type { Logger } from "../../internal/logger.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { MCPIcon } from "../../core/envelope.ts"
-import type { OperationSpec } from "../../core/types.ts"
-import { isolatedLogger } from "../../internal/notify.ts"
-import { systemClock } from "../../internal/clock.ts"
-import { KeptResults } from "../../tools/kept-results.ts"
+import { SURFACE_OPTIONS, type SurfaceOptions } from "../../tools/options.ts"
 import type { Authenticate } from "../authenticate.ts"
-import { EXPOSE_OPTIONS, exposure, type ExposeOptions } from "../expose.ts"
 import { UPGRADE_RULES, type UpgradeRules } from "../upgrade.ts"
-
-/** With more operations, a model searches them instead of reading a list. */
-export const MAX_LISTED_TOOLS = 64
-
-/** How operations are shown to MCP clients. */
-export interface SurfaceOptions extends ErrorReporting {
-  /**
-   * Names of tools. `underscore`: `task_create`, which every client accepts; `dots`: `task.create`; `raw`: tools
-   * of the one imported server keep the names that they have there; or a function. Illegal or duplicate names
-   * are changed. A name is never given to another operation while the server lives.
-   */
-  readonly naming?: "underscore" | "dots" | "raw" | ((spec: OperationSpec) => string) | undefined
-  /** `portable` rewrites input schemas so that all models accept them; `spec`, the default, keeps them. */
-  readonly schemaProfile?: "spec" | "portable" | undefined
-  readonly expose?: ExposeOptions | undefined
-  /** Returns text for a result in place of JSON; `undefined` keeps the JSON. */
-  readonly textResult?: ((data: unknown, spec: OperationSpec) => string | undefined) | undefined
-  /**
-   * Characters of a result that a model receives; default: 40,000. Of a longer one it receives whole items, and reads
-   * on with the tool `read_result`. `Infinity` sends results whole. Tools of imported servers that are served as tools
-   * of their own are passed on as they are, unless this is set.
-   */
-  readonly maxResultLength?: number | undefined
-  /** Maximum size of a result, in bytes of JSON; default: 8 MB. */
-  readonly maxResultBytes?: number | undefined
-  /** Tools on one page of the list; default: 200. */
-  readonly pageSize?: number | undefined
-  /** Milliseconds that clients may cache a list; default: 5 minutes. */
-  readonly ttlMs?: number | undefined
-  /** Default number of items that a call of a subscription collects; default: 100. */
-  readonly streamLimit?: number | undefined
-  /** Maximum number of items that a caller may ask for; default: 1000. */
-  readonly maxStreamLimit?: number | undefined
-  /** Default time that a call of a subscription collects, in milliseconds; default: 10 s. */
-  readonly streamTimeoutMs?: number | undefined
-  /** Maximum time that a caller may ask for, in milliseconds; default: 5 minutes. */
-  readonly maxStreamTimeoutMs?: number | undefined
-  readonly logger?: Logger | undefined
-}
-
-const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
-  naming: { either: [{ oneOf: ["underscore", "dots", "raw"] }, "function"] },
-  schemaProfile: { oneOf: ["spec", "portable"] },
-  expose: {
-    members: {
-      ...EXPOSE_OPTIONS,
-      mode: { oneOf: ["auto", "all", "search"] },
-      threshold: { min: 0, whole: true },
-    } satisfies OptionsSchema<ExposeOptions>,
-  },
-  textResult: "function",
-  maxResultLength: "count",
-  maxResultBytes: "count",
-  pageSize: "count",
-  ttlMs: { min: 0, whole: true },
-  streamLimit: "count",
-  maxStreamLimit: "count",
-  streamTimeoutMs: "count",
-  maxStreamTimeoutMs: "count",
-  ...ERROR_REPORTING,
-  logger: "logger",
-}
 
 /** Where clients get tokens for this server: RFC 9728. */
 export interface ResourceMetadata {
@@ -142,6 +74,11 @@ export interface MCPServerOptions extends SurfaceOptions, MCPAuthOptions, Upgrad
    * how to find and call an operation is added. `false` for no instructions.
    */
   readonly instructions?: string | false | undefined
+  /**
+   * Settles when the operations are registered, if that takes a while. Until then the first lists of tools wait, for
+   * three seconds at most; everything else is answered at once, and operations that come later are announced.
+   */
+  readonly ready?: PromiseLike<unknown> | undefined
   /** Sessions of clients up to 2025-11-25; `false` serves them without, and then handlers cannot ask for input. */
   readonly sessions?: SessionLimits | false | undefined
   /** Maximum size of a request body, in bytes; default: 4 MiB. */
@@ -168,6 +105,7 @@ export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
   icons: { list: { members: { src: { required: "text" } }, open: true } },
   websiteUrl: "url",
   instructions: { either: ["string", { oneOf: [false] }] },
+  ready: { methods: ["then"], expected: "a promise" },
   sessions: { either: [{ oneOf: [false] }, { members: SESSION_LIMITS }] },
   maxBodyBytes: "count",
   keepAliveMs: "duration",
@@ -175,56 +113,4 @@ export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
   stateTtlMs: "duration",
   inputTimeoutMs: "duration",
   drainMs: { min: 0 },
-}
-
-/** Options with defaults filled in. */
-export interface ResolvedSurfaceOptions
-  extends
-    Pick<SurfaceOptions, "textResult">,
-    Filled<
-      SurfaceOptions,
-      "naming" | "maxResultLength" | "maxResultBytes" | "pageSize" | "ttlMs" | "logger"
-    >,
-    Filled<ExposeOptions, "mode" | "threshold"> {
-  readonly isPortable: boolean
-  readonly isExposed: (spec: OperationSpec) => boolean
-  readonly streams: StreamLimits
-  readonly failures: Failures
-  /** `maxResultLength` was given: it applies to tools of imported servers, too. */
-  readonly isLimitSet: boolean
-  /** Results that were longer than `maxResultLength`. */
-  readonly kept: KeptResults
-}
-
-/** How much of a stream one call collects. */
-export interface StreamLimits {
-  readonly limit: number
-  readonly maxLimit: number
-  readonly timeoutMs: number
-  readonly maxTimeoutMs: number
-}
-
-/** Fills in defaults. */
-export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceOptions {
-  const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
-  const { mode = "auto", threshold = MAX_LISTED_TOOLS } = expose
-  const { maxResultLength = 40_000, maxResultBytes = 8 * 1024 * 1024, pageSize = 200 } = options
-  const logger = isolatedLogger(options.logger)
-  const maxLimit = options.maxStreamLimit ?? 1000
-  const maxTimeoutMs = options.maxStreamTimeoutMs ?? 300_000
-  return {
-    ...{ naming, mode, threshold, textResult, maxResultLength, maxResultBytes, pageSize, logger },
-    isPortable: schemaProfile === "portable",
-    isExposed: exposure(expose, logger),
-    ttlMs: Math.min(options.ttlMs ?? 300_000, Number.MAX_SAFE_INTEGER),
-    streams: {
-      limit: Math.min(options.streamLimit ?? 100, maxLimit),
-      maxLimit,
-      timeoutMs: Math.min(options.streamTimeoutMs ?? 10_000, maxTimeoutMs),
-      maxTimeoutMs,
-    },
-    failures: new Failures("mcp", options, logger),
-    isLimitSet: options.maxResultLength !== undefined,
-    kept: new KeptResults(systemClock),
-  }
 }

@@ -3,7 +3,7 @@ import { CancelToken } from "../../internal/signals.ts"
 import type { JsonObject, LogLevel, MCPEra } from "../../mcp/model.ts"
 import type { KnownCaller } from "../authenticate.ts"
 import { notification } from "./messages.ts"
-import type { ProvideValues } from "./model.ts"
+import type { ProvideValues } from "../../tools/model.ts"
 import type { Answer, RequestId, RPCError } from "./messages.ts"
 import type { RPCNotification, RPCRequest, RPCResponse } from "./messages.ts"
 

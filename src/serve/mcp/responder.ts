@@ -10,13 +10,13 @@ import { closing } from "../../protocol/refusals.ts"
 import { callTool, type CallParts } from "./call-tool.ts"
 import { isImplementation } from "./eras.ts"
 import { failure, INTERNAL_ERROR, METHOD_NOT_FOUND, success, type Answer } from "./messages.ts"
-import { ProtocolError } from "./model.ts"
+import { ProtocolError } from "../../tools/model.ts"
 import type { Exchange } from "./peer.ts"
-import type { MCPSurface } from "./surface.ts"
+import type { ToolSurface } from "../../tools/surface.ts"
 import type { MCPServerOptions } from "./options.ts"
 import { StateSeal } from "./request-state.ts"
 import { LISTEN, Subscriptions } from "./subscriptions.ts"
-import { errorText } from "./tool-errors.ts"
+import { errorText } from "../../tools/tool-errors.ts"
 
 type Method = (exchange: Exchange) => object | Promise<object>
 
@@ -27,7 +27,7 @@ const RESOURCE_NOT_FOUND = -32002
 
 /** Answers requests, whatever they came over. */
 export class Responder {
-  readonly surface: MCPSurface
+  readonly surface: ToolSurface
   readonly logger: Logger
   readonly #parts: CallParts
   readonly #subscriptions: Subscriptions
@@ -39,6 +39,8 @@ export class Responder {
   readonly #running = new Map<Promise<unknown>, () => void>()
   /** New calls are refused. */
   #isLeaving = false
+  /** Lists wait for it. */
+  #ready: Promise<unknown> | undefined
 
   /** All methods that are served. */
   readonly #methods: Readonly<Record<MCPEra, ReadonlyMap<string, Method>>> = {
@@ -57,7 +59,7 @@ export class Responder {
     ]),
   }
 
-  constructor(surface: MCPSurface, options: MCPServerOptions, logger: Logger) {
+  constructor(surface: ToolSurface, options: MCPServerOptions, logger: Logger) {
     const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
     this.surface = surface
     this.logger = logger
@@ -66,6 +68,13 @@ export class Responder {
     this.#serverInfo = infoOf(options)
     this.#serverMeta = { [ENVELOPE.serverInfo]: this.#serverInfo }
     this.#instructions = options.instructions
+    if (options.ready === undefined) return
+    const ready = Promise.resolve(options.ready).catch(() => undefined)
+    this.#ready = withTimeout(ready, LIST_WAIT_MS, () => undefined, { keepsAlive: false }).then(
+      () => {
+        this.#ready = undefined
+      },
+    )
   }
 
   /** Answers a request, and finishes its exchange. Never rejects. */
@@ -143,12 +152,11 @@ export class Responder {
 
   #instructionsFor(identity: Identity | undefined): string | undefined {
     if (this.#instructions === false) return undefined
-    const own = this.#instructions ?? this.surface.namespaces(identity)
-    const isSearched = this.surface.mode(identity) === "search"
-    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+    return this.surface.instructions(identity, this.#instructions)
   }
 
-  #list({ era, request, caller: { identity } }: Exchange): object {
+  async #list({ era, request, caller: { identity } }: Exchange): Promise<object> {
+    if (this.#ready !== undefined) await this.#ready
     const cursor = request.params?.["cursor"]
     if (cursor !== undefined && typeof cursor !== "string") {
       throw new ProtocolError(INVALID_PARAMS, "tools/list: params.cursor must be a string.")
@@ -176,9 +184,8 @@ export class Responder {
   }
 }
 
-/** Instructions for the three search tools. */
-const SEARCH_FIRST =
-  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
+/** Most clients list tools once, right after the start. */
+const LIST_WAIT_MS = 3000
 
 /** Answers `logging/setLevel`. */
 function setLevel({ peer, request }: Exchange): object {

@@ -10,7 +10,7 @@ import type { SessionLimits } from "./options.ts"
 import { Peer } from "./peer.ts"
 import { Reply, type ReplyOptions } from "./reply.ts"
 import { LIST_CHANGED } from "./subscriptions.ts"
-import type { MCPSurface } from "./surface.ts"
+import type { ToolSurface } from "../../tools/surface.ts"
 
 /** A session of a client up to 2025-11-25. */
 export interface Session {
@@ -41,7 +41,7 @@ export class Sessions {
   readonly #sessions = new Map<string, Session>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(surface: MCPSurface, limits: SessionLimits, keepAliveMs: number, logger: Logger) {
+  constructor(surface: ToolSurface, limits: SessionLimits, keepAliveMs: number, logger: Logger) {
     this.#logger = logger
     this.#keepAliveMs = keepAliveMs
     this.#max = limits.max ?? 1024

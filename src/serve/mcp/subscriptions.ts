@@ -2,9 +2,9 @@ import { isRecord } from "../../internal/guards.ts"
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
 import { ENVELOPE } from "../../mcp/model.ts"
 import { INTERNAL_ERROR, notification } from "./messages.ts"
-import { ProtocolError } from "./model.ts"
+import { ProtocolError } from "../../tools/model.ts"
 import type { Exchange } from "./peer.ts"
-import type { MCPSurface } from "./surface.ts"
+import type { ToolSurface } from "../../tools/surface.ts"
 
 /** The long-lived request of modern clients for notifications. */
 export const LISTEN = "subscriptions/listen"
@@ -15,10 +15,10 @@ const MAX_SUBSCRIPTIONS = 1024
 
 /** Requests of modern clients for notifications: each is answered when the server closes. */
 export class Subscriptions {
-  readonly #surface: MCPSurface
+  readonly #surface: ToolSurface
   readonly #open = new Set<() => void>()
 
-  constructor(surface: MCPSurface) {
+  constructor(surface: ToolSurface) {
     this.#surface = surface
   }
 

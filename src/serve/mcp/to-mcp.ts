@@ -13,11 +13,11 @@ import { GONE, NOT_SERVED, Refusal, refuse } from "./answers.ts"
 import { Authenticator, identityGiven, type GivenCaller, type Mounted } from "./auth.ts"
 import { HTTPServing } from "./http.ts"
 import { LISTEN_OPTIONS, listenOn, type Listening, type ListenOptions } from "./listen.ts"
-import type { SurfaceCost } from "./model.ts"
+import type { SurfaceCost } from "../../tools/model.ts"
 import { MCP_SERVER_OPTIONS, type MCPServerOptions } from "./options.ts"
 import { Responder } from "./responder.ts"
 import { serveStdio, STDIO_OPTIONS, type StdioConnection, type StdioOptions } from "./stdio.ts"
-import { MCPSurface } from "./surface.ts"
+import { ToolSurface } from "../../tools/surface.ts"
 
 /** A registry as an MCP server, over HTTP and standard input and output, for clients of both eras. */
 export interface MCPServer extends AsyncDisposable {
@@ -68,7 +68,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
     this.#options = options
     this.#drainMs = drainMs
     this.#authenticator = new Authenticator(options, logger)
-    const surface = new MCPSurface(registry, { ...options, logger })
+    const surface = new ToolSurface(registry, { ...options, logger })
     this.#responder = new Responder(surface, options, logger)
     this.#http = new HTTPServing(this.#responder, this.#authenticator, options)
   }

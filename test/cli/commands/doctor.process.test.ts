@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
 import { run } from "../support/run.ts"
+import { root } from "../../support/manifest.ts"
 import { startServe } from "../support/served.ts"
 
 const CANARY = "canary-d0c7"
@@ -35,6 +36,26 @@ describe("operations doctor", () => {
     expect(stdout).toContain("is disabled")
     expect(stdout).toContain("Everything is well.")
     expect(stdout).not.toContain(CANARY)
+  })
+
+  test("warns about MCP servers whose session callers share", async () => {
+    const mcp = `${process.execPath} ${join(root, "test/sources/mcp/support/browser-server.mjs")}`
+    await using folder = await folderWith({
+      "operations.config.json": JSON.stringify({
+        server: { apiKeys: [{ id: "ada", scopes: [], hash: "0".repeat(64) }] },
+        sources: {
+          own: { mcp },
+          one: { mcp, sessions: "shared" },
+          entry: { mcp: { command: mcp.split(" "), sessions: "shared" } },
+        },
+      }),
+    })
+    const { code, stdout } = await run(["doctor"], { cwd: folder.path })
+    expect(code).toBe(0)
+    expect(stdout.match(/! sources\.\w+: all callers share one session/g)).toEqual([
+      "! sources.one: all callers share one session",
+      "! sources.entry: all callers share one session",
+    ])
   })
 
   test("warns about policies and middleware for operations that do not exist", async () => {

@@ -4,10 +4,10 @@ import { OperationRegistry } from "../../../src/engine/registry.ts"
 import { Authenticator, identityGiven } from "../../../src/serve/mcp/auth.ts"
 import type { GivenCaller } from "../../../src/serve/mcp/auth.ts"
 import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
-import { errorText } from "../../../src/serve/mcp/tool-errors.ts"
-import { flattened, portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
+import { errorText } from "../../../src/tools/tool-errors.ts"
+import { flattened, portableInput, unportable } from "../../../src/tools/portable-input.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
-import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
+import { ToolSurface } from "../../../src/tools/surface.ts"
 import { Refusal } from "../../../src/serve/mcp/answers.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "../../../src/serve/mcp/questions.ts"
 import { headed } from "./support/clients.ts"
@@ -310,7 +310,7 @@ describe("the door", () => {
 
 describe("names and words", () => {
   test("a registry without operations has no instructions", () => {
-    expect(new MCPSurface(new OperationRegistry()).namespaces(undefined)).toBeUndefined()
+    expect(new ToolSurface(new OperationRegistry()).namespaces(undefined)).toBeUndefined()
   })
 
   test("malformed issues are left out", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { operation } from "../../support/operations.ts"
-import { caller, surfaceOf } from "./surface-support.ts"
+import { caller, surfaceOf } from "../../tools/surface-support.ts"
 
 test("a search shows titles, cuts long descriptions, and keeps to a namespace", async () => {
   const long = operation("a.long", {

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../src/testing.ts"
 import { openLines, serveLines } from "../../../src/serve/mcp/stdio.ts"
 import { Responder } from "../../../src/serve/mcp/responder.ts"
-import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
+import { ToolSurface } from "../../../src/tools/surface.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
@@ -90,7 +90,7 @@ describe("a client at the other end", () => {
   /** What is written in answer to lines. */
   async function answers(...lines: string[]): Promise<Record<string, unknown>[]> {
     const seen = operation("demo.seen", { handler: (input: never) => input })
-    const surface = new MCPSurface(quietRegistry([seen]))
+    const surface = new ToolSurface(quietRegistry([seen]))
     const responder = new Responder(surface, {}, silentLogger)
     const written: string[] = []
     const client = serveLines(responder, { identity: undefined }, (text) => written.push(text))

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../src/testing.ts"
 import type { Logger } from "../../../src/index.ts"
 import { Responder } from "../../../src/serve/mcp/responder.ts"
-import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
+import { ToolSurface } from "../../../src/tools/surface.ts"
 import { serveStdio } from "../../../src/serve/mcp/stdio.ts"
 import type { StdioConnection, StdioOptions } from "../../../src/serve/mcp/stdio.ts"
 import { quietRegistry, rejection } from "../../support/operations.ts"
@@ -13,14 +13,14 @@ import { waitFor } from "../../support/wait-for.ts"
 /** The other end of standard input and output. */
 interface Client {
   readonly stdin: PassThrough
-  readonly surface: MCPSurface
+  readonly surface: ToolSurface
   /** The client goes. */
   leave(): void
 }
 
 function client(): Client {
   const stdin = new PassThrough()
-  return { stdin, surface: new MCPSurface(quietRegistry()), leave: () => void stdin.emit("end") }
+  return { stdin, surface: new ToolSurface(quietRegistry()), leave: () => void stdin.emit("end") }
 }
 
 interface Parts extends StdioOptions {

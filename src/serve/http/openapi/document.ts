@@ -1,6 +1,6 @@
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { OperationSpec } from "../../../core/types.ts"
-import { maySee } from "../../expose.ts"
+import { maySee } from "../../../tools/expose.ts"
 import type { DocumentOptions, JsonObject, OpenAPIObject, Steps } from "./model.ts"
 import { pathItemOf, tagsOf, securityRequirements, securitySchemes } from "./operation.ts"
 import type { OperationWriter } from "./operation.ts"

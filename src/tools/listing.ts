@@ -1,0 +1,138 @@
+import { allows } from "../core/access.ts"
+import type { MCPEra, MCPToolDefinition } from "../mcp/model.ts"
+import { sha256Hex } from "../internal/sha256.ts"
+import { sameData } from "../internal/same-data.ts"
+import type { AnyRegistry } from "../engine/registry.ts"
+import type { Identity } from "../core/types.ts"
+import { ProtocolError } from "./model.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
+import { OperationTool } from "./tool.ts"
+import type { ToolNames } from "./tool-names.ts"
+
+/** Maximum characters of a page; clients accept messages of about ten million bytes. */
+const MAX_PAGE = 2 * 1024 * 1024
+
+/** The tools of one version of a registry. */
+export class Listing {
+  /** Sorted by id. */
+  readonly tools: readonly OperationTool[]
+  /** The visible tools depend on the caller. */
+  readonly isRestricted: boolean
+  readonly #byId: ReadonlyMap<string, OperationTool>
+  readonly #names: ToolNames
+  readonly #fingerprint: string
+  readonly #defined = {
+    legacy: new Map<OperationTool, MCPToolDefinition>(),
+    modern: new Map<OperationTool, MCPToolDefinition>(),
+  }
+
+  constructor(
+    registry: AnyRegistry,
+    version: number,
+    options: ResolvedSurfaceOptions,
+    names: ToolNames,
+    before: Listing | undefined,
+  ) {
+    const tools: OperationTool[] = []
+    for (const { namespace, name, handler } of registry.list()) {
+      const id = `${namespace}.${name}`
+      const spec = handler === undefined ? undefined : registry.getSpec(id)
+      if (spec === undefined || !options.isExposed(spec)) continue
+      const previous = before === undefined ? undefined : before.#byId.get(id)
+      tools.push(previous?.spec === spec ? previous : new OperationTool(id, spec, options))
+    }
+    this.tools = tools.toSorted((left, right) => (left.id < right.id ? -1 : 1))
+    this.isRestricted = tools.some(({ requirement }) => requirement !== undefined)
+    this.#byId = new Map(tools.map((tool) => [tool.id, tool]))
+    names.assign(this.tools.map(({ id, spec, raw }) => ({ id, spec, rawName: raw?.name })))
+    this.#names = names
+    const { mode, threshold } = options
+    // Searched operations are called by their ids.
+    const isListed = mode === "all" || (mode === "auto" && tools.length <= threshold)
+    for (const tool of this.tools) tool.successor = this.#successorOf(tool, isListed)
+    const lines = this.tools.map(
+      ({ id, spec }) => `${id} ${this.#names.nameOf(id)} ${spec.version}`,
+    )
+    this.#fingerprint = sha256Hex([version, ...lines].join("\n")).slice(0, 16)
+  }
+
+  /** Tools that a caller may see, including those that only some inputs may call. */
+  visibleTo(identity: Identity | undefined): readonly OperationTool[] {
+    if (!this.isRestricted) return this.tools
+    return this.tools.filter(({ requirement }) => allows(requirement, identity, undefined))
+  }
+
+  /** An operation by the name of its tool. */
+  named(name: string, identity: Identity | undefined): OperationTool | undefined {
+    const id = this.#names.idOf(name)
+    return id === undefined ? undefined : this.withId(id, identity)
+  }
+
+  withId(id: string, identity: Identity | undefined): OperationTool | undefined {
+    const tool = this.#byId.get(id)
+    return tool !== undefined && allows(tool.requirement, identity, undefined) ? tool : undefined
+  }
+
+  define(tool: OperationTool, era: MCPEra): MCPToolDefinition {
+    let defined = this.#defined[era].get(tool)
+    if (defined === undefined) {
+      const name = this.#names.nameOf(tool.id) ?? tool.id
+      const definition = tool.definition(era)
+      defined =
+        definition.title !== undefined || identifiesOperation(name, tool)
+          ? { name, ...definition }
+          : { name, title: tool.raw?.name ?? tool.id, ...definition }
+      this.#defined[era].set(tool, defined)
+    }
+    return defined
+  }
+
+  /** A page of a list and the next cursor. Throws `ProtocolError` for a cursor of another list. */
+  page(
+    tools: readonly OperationTool[],
+    cursor: string | undefined,
+    most: number,
+    era: MCPEra,
+  ): { readonly tools: readonly OperationTool[]; readonly nextCursor: string | undefined } {
+    const after = cursor === undefined ? undefined : this.#readCursor(cursor)
+    // By id, not by offset: the visible tools can change between two pages.
+    const first = after === undefined ? 0 : tools.findIndex(({ id }) => id > after)
+    const start = first < 0 ? tools.length : first
+    let end = start
+    for (let size = 0; end < tools.length && end - start < most; end++) {
+      size += tools[end]?.size(era) ?? 0
+      if (size > MAX_PAGE && end > start) break
+    }
+    const page = tools.slice(start, end)
+    const last = page.at(-1)
+    const hasMore = end < tools.length && last !== undefined
+    return { tools: page, nextCursor: hasMore ? `${this.#fingerprint}.${last.id}` : undefined }
+  }
+
+  /** What replaces a deprecated tool, if all callers of that may see it. */
+  #successorOf({ spec, requirement }: OperationTool, isListed: boolean): string {
+    const id = spec.deprecation?.replacedBy ?? ""
+    const next = this.#byId.get(id)?.requirement
+    const isSeen = this.#byId.has(id) && (next === undefined || sameData(next, requirement))
+    return isSeen ? ((isListed ? this.#names.nameOf(id) : id) ?? id) : ""
+  }
+
+  #readCursor(cursor: string): string {
+    const dot = typeof cursor === "string" ? cursor.indexOf(".") : -1
+    if (dot > 0 && cursor.slice(0, dot) === this.#fingerprint) return cursor.slice(dot + 1)
+    throw invalidCursor()
+  }
+}
+
+/** Whether a name identifies its operation, so that no title is needed. */
+function identifiesOperation(name: string, { id, raw }: OperationTool): boolean {
+  return name === raw?.name || name === id || name === id.replaceAll(/[^\w-]/g, "_")
+}
+
+/** The error for a cursor that is invalid or outdated. */
+export function invalidCursor(): ProtocolError {
+  return new ProtocolError(
+    -32602,
+    "Invalid cursor: the list has changed, or the cursor is from elsewhere. List the tools again from the start.",
+  )
+}
