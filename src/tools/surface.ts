@@ -170,7 +170,7 @@ export class ToolSurface {
   /** How to use the tools, for a model. */
   instructions(
     identity: Identity | undefined,
-    own = this.namespaces(identity),
+    own: string | undefined = this.namespaces(identity),
   ): string | undefined {
     return this.mode(identity) === "search" ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
   }
