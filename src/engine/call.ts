@@ -11,7 +11,7 @@ import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { afterAttempts, handlerError, markAbandoned, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
-import type { AnsweredOverHTTP, HTTPResponse } from "../core/http-response.ts"
+import type { AnsweredOverHTTP, ResponseHost } from "../core/http-response.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
@@ -127,8 +127,8 @@ export class Call implements DeadlineEntry {
       : undefined
   }
 
-  /** The HTTP response to this call; only the call that the request made has one. */
-  get answering(): HTTPResponse | undefined {
+  /** The HTTP request of this call, for its response; only the call that the request made has one. */
+  get answering(): ResponseHost | undefined {
     return this.parent === undefined
       ? (this.options as AnsweredOverHTTP | undefined)?.answering
       : undefined
