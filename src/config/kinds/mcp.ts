@@ -78,7 +78,9 @@ const ENTRY: Readonly<Record<string, Shape>> = {
     tools: "Options of single tools, by the server's own names.",
     timeout: "Timeout of a request without progress in milliseconds; default: 60,000.",
     maxTotalTimeout: "Total timeout of a request in milliseconds; default: 600,000.",
-    connectTimeout: "Timeout of connecting in milliseconds; default: 30,000.",
+    sessions: "Whether its callers share a session; default: each identity has its own.",
+    connectTimeout:
+      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
     maxConcurrency: "Concurrent requests; default: 64. Others wait.",
     maxMessageBytes: "The size of a message; default: 64 MiB.",
     maxResultBytes: "The size of a result; default: maxMessageBytes.",
