@@ -29,6 +29,8 @@ export interface CallHost extends EnvDirectory {
   readonly logger: Logger
   readonly deadlines: Deadlines
   readonly isClosed: boolean
+  /** Milliseconds that a caller has for the answer to a question. */
+  readonly inputTimeout: number
   /** Checks access and input; returns the input for the handler, or a promise of it. */
   admit(call: Call, input: unknown, trusted: boolean): unknown
   /** Throws if the caller may not make this call. */

@@ -1,4 +1,7 @@
 import { setRef } from "../internal/defer.ts"
+import { cutText } from "../internal/message-text.ts"
+import { lazyPartsOf } from "../core/lazy-operation.ts"
+import { withoutHiddenText } from "../mcp/hidden-text.ts"
 import type { MCPToolDefinition } from "../mcp/model.ts"
 import type { Identity } from "../core/types.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
@@ -27,6 +30,9 @@ import { addToList } from "../internal/lists.ts"
 const QUIET_MS = 20
 const MAX_LINTED = 10
 const MAX_NAMESPACES = 50
+/** Characters of the instructions of one imported server, and of all. */
+const MAX_INSTRUCTIONS = 500
+const MAX_ALL_INSTRUCTIONS = 4000
 /** An estimate. */
 const BYTES_PER_TOKEN = 4
 
@@ -183,7 +189,21 @@ export class ToolSurface {
     identity: Identity | undefined,
     own: string | undefined = this.namespaces(identity),
   ): string | undefined {
-    return this.mode(identity) === "search" ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+    const isSearched = this.mode(identity) === "search"
+    const parts = [isSearched ? SEARCH_FIRST : undefined, own, this.#imported(identity)]
+    return parts.filter(Boolean).join("\n\n") || undefined
+  }
+
+  /** What trusted servers say about their tools, by namespace. */
+  #imported(identity: Identity | undefined): string {
+    const said = new Map<string, string>()
+    for (const { spec } of this.#current().visibleTo(identity)) {
+      if (said.has(spec.namespace)) continue
+      const text = withoutHiddenText(lazyPartsOf(spec)?.instructions ?? "").replace(/\s+/g, " ")
+      if (text.trim() !== "") said.set(spec.namespace, cutText(text.trim(), MAX_INSTRUCTIONS))
+    }
+    const lines = Array.from(said, ([namespace, text]) => `${namespace}: ${text}`)
+    return cutText(lines.join("\n"), MAX_ALL_INSTRUCTIONS)
   }
 
   /** Why a tool is not strict; empty if it is, `undefined` for search tools and in other profiles. */
