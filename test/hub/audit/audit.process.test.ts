@@ -4,7 +4,6 @@ import { once } from "node:events"
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import type { Readable } from "node:stream"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { openAudit, verifyAudit } from "../../../src/node.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
@@ -30,7 +29,7 @@ function writer(args: readonly string[], before = ""): Writer {
     child.kill("SIGKILL")
     await once(child, "exit")
   })
-  const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]()
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     child,
     async next() {
@@ -59,11 +58,11 @@ describe("an audit log and processes", () => {
   test("takes over from a process that was killed, and keeps every line of calls that ran", async () => {
     const path = logPath()
     for (let round = 0; round < 3; round++) {
-      const { child, next } = writer([path, "endless"])
-      let { ran } = await next()
-      for (let count = 0; count < 5 + round * 3; count++) ({ ran } = await next())
-      child.kill("SIGKILL")
-      await once(child, "exit")
+      const endless = writer([path, "endless"])
+      let { ran } = await endless.next()
+      for (let count = 0; count < 5 + round * 3; count++) ({ ran } = await endless.next())
+      endless.child.kill("SIGKILL")
+      await once(endless.child, "exit")
       const report = await verifyAudit(path, { key })
       expect(report).toMatchObject({ ok: true, problems: [] })
       const starts = linesOf(path).filter(({ phase }) => phase === "start")
