@@ -177,7 +177,7 @@ export const mcp: SourceDescription<MCPSource> = {
     ),
     connectTimeout: field(
       "duration",
-      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with npx, uvx or docker.",
+      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with npx, docker or uvx.",
     ),
     sessions: field(
       { oneOf: ["shared", "caller"] },

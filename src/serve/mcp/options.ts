@@ -89,7 +89,7 @@ export interface MCPServerOptions extends SurfaceOptions, MCPAuthOptions, Upgrad
   readonly stateKey?: string | Uint8Array | undefined
   /** Milliseconds that a client may take for a round of questions; default: 5 minutes. */
   readonly stateTtlMs?: number | undefined
-  /** Milliseconds that a legacy client may take for an answer; default: 10 minutes. */
+  /** Milliseconds that a legacy client may take for an answer. Default: those of the registry, 5 minutes. */
   readonly inputTimeoutMs?: number | undefined
   /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined

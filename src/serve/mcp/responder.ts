@@ -60,7 +60,7 @@ export class Responder {
   }
 
   constructor(surface: ToolSurface, options: MCPServerOptions, logger: Logger) {
-    const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
+    const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = Infinity } = options
     this.surface = surface
     this.logger = logger
     this.#parts = { surface, logger, inputTimeoutMs, seal: new StateSeal(stateKey, stateTtlMs) }
