@@ -263,16 +263,11 @@ export class Kernel implements PipelineHost, CallHost {
     return this.#observe((observer) => observer.add(listener))
   }
 
-  /**
-   * Records inputs and results of calls; returns a function that stops it. The last recorder replaces earlier
-   * ones.
-   */
+  /** Records inputs and results of calls; returns a function that stops it. */
   record(recorder: CallRecorder): () => void {
     return this.#observe((observer) => {
-      observer.recorder = recorder
-      return () => {
-        if (observer.recorder === recorder) observer.recorder = undefined
-      }
+      observer.recorders.add(recorder)
+      return () => void observer.recorders.delete(recorder)
     })
   }
 
