@@ -1,22 +1,7 @@
 import MiniSearch from "minisearch"
 import type { AnyRegistry } from "../../src/engine/registry.ts"
+import { HELD_OUT, OURS, RANKS, type Recall } from "./agents-report.ts"
 import questions from "./questions.json" with { type: "json" }
-
-/** Shares of the questions whose operation is among the first results. */
-export interface Recall {
-  readonly name: string
-  readonly half: string
-  readonly questions: number
-  /** Among the first 1, 5 and 10. */
-  readonly at: readonly number[]
-}
-
-/** How many of the first results are counted. */
-export const RANKS = [1, 5, 10] as const
-
-export const OURS = "operations"
-/** The half on which the search was not tuned. */
-export const HELD_OUT = "held-out"
 
 type Search = (query: string, limit: number) => readonly string[]
 

@@ -9,7 +9,7 @@
 import assert from "node:assert/strict"
 import { fork } from "node:child_process"
 import { once } from "node:events"
-import { agentGoals, agentTables, measureAgents } from "./agents.ts"
+import { agentGoals, agentTables } from "./agents-report.ts"
 import { orderInputs, placeOrder, quote, quoteInputs } from "./cases.ts"
 import type { QuoteInput } from "./cases.ts"
 import type { Contender } from "./contenders/contender.ts"
@@ -127,7 +127,13 @@ const PARTS: readonly Part[] = [
 /** These take minutes and do not measure speed: they run only if selected. */
 const SELECTED_PARTS: readonly Part[] = [
   part("--bus-faults", () => measureBusFaults(options), busFaultTables, busFaultGoals),
-  part("--agents", () => measureAgents(log), agentTables, agentGoals),
+  part(
+    "--agents",
+    // Loaded on demand, so that its libraries do not affect other measurements.
+    async () => (await import("./agents.ts")).measureAgents(log),
+    agentTables,
+    agentGoals,
+  ),
 ]
 
 const asked = [...PARTS, ...SELECTED_PARTS].filter(({ flag }) => process.argv.includes(flag))
