@@ -125,8 +125,8 @@ const registry = quietRegistry(
     ...Object.entries(CASES).map(([name, { schema, data }]) =>
       operation(`case.${name}`, {
         type: "query",
-        inputSchema: { type: "object", properties: {} } as never,
-        outputSchema: schema as never,
+        inputSchema: { type: "object", properties: {} },
+        outputSchema: schema,
         handler: () => {
           runs.set(name, (runs.get(name) ?? 0) + 1)
           return data
@@ -135,7 +135,7 @@ const registry = quietRegistry(
     ),
     operation("case.bytes", { handler: () => new Uint8Array([1, 2, 3]) }),
     operation("case.failed", {
-      outputSchema: { type: "object" } as never,
+      outputSchema: { type: "object" },
       handler: () =>
         mcpEnvelope(
           { why: "x" },
@@ -164,7 +164,9 @@ function throughMCP(era: MCPEra, mode: "all" | "search"): Way {
       mode === "search"
         ? await surface.call("call_operation", { id, input: {}, select }, caller(era))
         : await surface.call(`case_${name}`, { select }, caller(era))
-    const said = result.content.map((block) => String(block["text"] ?? JSON.stringify(block)))
+    const said = result.content.map((block) => {
+      return block["type"] === "text" ? String(block["text"]) : JSON.stringify(block)
+    })
     return result.isError === true ? { error: said.join("\n") } : { data: parsed(said.join("\n")) }
   }
 }

@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>
 interface Route {
   readonly method: string
   readonly path: RegExp
-  answer(url: URL, match: RegExpMatchArray): unknown
+  readonly answer: (url: URL) => unknown
 }
 
 const PROSE =
@@ -38,7 +38,7 @@ export function githubServer(text: string): typeof globalThis.fetch {
       const status = method === "POST" ? 201 : method === "DELETE" ? 204 : 200
       return status === 204
         ? new Response(null, { status })
-        : Response.json(answer(url, match), { status })
+        : Response.json(answer(url), { status })
     }
     throw new Error(`The server has no route for ${request.method} ${url.pathname}`)
   }
@@ -57,10 +57,7 @@ class Examples {
     const status = Object.keys(responses).find((one) => one.startsWith("2")) ?? ""
     const named = this.#at([status, "content", "application/json", "examples"], responses) as Json
     const [first] = Object.values(named) as [Json]
-    const name =
-      String(first["$ref"] ?? "")
-        .split("/")
-        .at(-1) ?? ""
+    const name = nameIn(first["$ref"])
     const example = "$ref" in first ? (this.#at(["components", "examples", name]) as Json) : first
     return this.#at(["value", ...inner], example) as Json
   }
@@ -68,6 +65,11 @@ class Examples {
   #at(path: readonly string[], from: unknown = this.#document): unknown {
     return path.reduce((value, key) => (value as Json)[key], from)
   }
+}
+
+/** The last part of a reference. */
+function nameIn(reference: unknown): string {
+  return typeof reference === "string" ? (reference.split("/").at(-1) ?? "") : ""
 }
 
 function routesOf(examples: Examples): readonly Route[] {
