@@ -128,7 +128,8 @@ export function readTrace(read: (name: keyof TraceContext) => unknown): TraceCon
 
 /** The trace context in the metadata of a call, or in `_meta` of an MCP message. */
 export function traceIn(metadata: CallOptions["metadata"]): TraceContext | undefined {
-  if (metadata === undefined) return undefined
+  // The options of a caller in this process have not been checked yet.
+  if (typeof metadata !== "object" || metadata === null) return undefined
   return readTrace((name) => (Object.hasOwn(metadata, name) ? metadata[name] : undefined))
 }
 

@@ -65,20 +65,21 @@ export class Tracers {
     parent: Call | undefined,
     error: CallError,
   ): void {
-    const { entry } = (parent === undefined ? (options ?? {}) : {}) as FromEntry
     for (const tracer of this.#tracers) {
-      const call: TracedCall = {
-        operationId,
-        type: undefined,
-        requestId: options?.requestId,
-        parentRequestId: parent?.requestId ?? options?.parentRequestId,
-        parent: scopeFor(parent, tracer),
-        entry,
-        trace: parent === undefined ? sentBy(options) : undefined,
-        identity: parent?.identity ?? options?.identity,
-        input: undefined,
-      }
-      this.guard(tracer, () => tracer.refused?.(call, error))
+      this.guard(tracer, () => {
+        const call: TracedCall = {
+          operationId,
+          type: undefined,
+          requestId: options?.requestId,
+          parentRequestId: parent?.requestId ?? options?.parentRequestId,
+          parent: scopeFor(parent, tracer),
+          entry: parent === undefined ? (options as FromEntry | undefined)?.entry : undefined,
+          trace: parent === undefined ? sentBy(options) : undefined,
+          identity: parent?.identity ?? options?.identity,
+          input: undefined,
+        }
+        tracer.refused?.(call, error)
+      })
     }
   }
 
