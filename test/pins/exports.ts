@@ -85,6 +85,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "serveHTTP",
     "serveHub",
   ],
+  "./otel": ["instrument"],
   "./redis": [
     "createRedisIdempotencyStore",
     "createRedisLimiter",
