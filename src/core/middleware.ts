@@ -36,6 +36,8 @@ export interface MiddlewareCall {
   readonly progress: NonNullable<CallOptions["progress"]>
   /** Asks the caller, as handlers do. The call's clock stops meanwhile. */
   readonly requestInput: NonNullable<CallOptions["requestInput"]>
+  /** @internal The same object for all middleware of the call, and for what records it. */
+  readonly key?: object
   /** @internal Notes that another call may do the work for this one, which goes on when its caller leaves. */
   noteShared?(): void
   /** @internal Reports to tracers what a policy does with the call. */

@@ -9,7 +9,7 @@ import { withFields, type Logger } from "../internal/logger.ts"
 import type { CallTracing } from "../core/tracing.ts"
 import { logFieldsOf, tracingOf } from "./trace.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import type { HTTPResponse } from "../core/http-response.ts"
+import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -133,7 +133,7 @@ export class CallContext implements OperationContext {
   }
 
   /** For `httpResponse`. */
-  get httpResponse(): HTTPResponse | undefined {
+  get httpResponse(): ResponseHost | undefined {
     return this.#invocation.answering
   }
 

@@ -45,6 +45,10 @@ export class CallView extends CallContext implements MiddlewareCall {
     return (options?.timeout ?? options?.deadline ?? parent) !== undefined
   }
 
+  get key(): object {
+    return this.#call.key
+  }
+
   noteShared(): void {
     this.#attempts.hasSharedWork = true
   }

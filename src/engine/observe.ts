@@ -69,6 +69,19 @@ export interface ObservableCall {
   readonly identity: Identity | undefined
   readonly options: Pick<CallOptions, "metadata"> | undefined
   readonly record: OperationRecord
+  /** The same object as the one of its `MiddlewareCall`. */
+  readonly key: object
+  /** How the outermost call came in. */
+  readonly via?: string | undefined
+  /** What the rules of approvals decided, and who approved the call, once they have. */
+  readonly approval?:
+    | {
+        readonly decide: string
+        readonly rule?: string | undefined
+        readonly approvedBy?: string | undefined
+        readonly approvedAt?: number | undefined
+      }
+    | undefined
 }
 
 /** The end of a call, as tracers and listeners receive it. */
@@ -82,8 +95,8 @@ export class CallObserver {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly tracers: Tracers
-  /** Set while calls are recorded. */
-  recorder: CallRecorder | undefined
+  /** What records calls. */
+  readonly recorders = new Set<CallRecorder>()
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
@@ -92,7 +105,7 @@ export class CallObserver {
   }
 
   get isIdle(): boolean {
-    return this.#listeners.size === 0 && this.recorder === undefined && this.tracers.size === 0
+    return this.#listeners.size === 0 && this.recorders.size === 0 && this.tracers.size === 0
   }
 
   /** Adds a listener; returns a function that removes it. */
@@ -106,8 +119,8 @@ export class CallObserver {
   begin(call: Call, input: unknown, trusted: boolean): ObservedCall {
     const scope = this.tracers.size === 0 ? undefined : this.tracers.begin(call, input)
     if (scope !== undefined) call.scope = scope
-    if (this.#listeners.size === 0 && this.recorder === undefined) {
-      return new ObservedCall(this, undefined, undefined, scope)
+    if (this.#listeners.size === 0 && this.recorders.size === 0) {
+      return new ObservedCall(this, undefined, [], scope)
     }
     const { requestId, parentRequestId, operationId, record, identity } = call
     const id: unknown = identity?.id
@@ -121,11 +134,13 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    if (this.recorder === undefined) return new ObservedCall(this, started, undefined, scope)
+    if (this.recorders.size === 0) return new ObservedCall(this, started, [], scope)
     const isAllowed =
       trusted || parentRequestId !== undefined || allows(record.requirement, identity, input)
-    const recording = this.recorder.begin(started, call, isAllowed ? input : undefined)
-    return new ObservedCall(this, started, recording, scope)
+    const recordings = Array.from(this.recorders, (recorder) =>
+      recorder.begin(started, call, isAllowed ? input : undefined),
+    )
+    return new ObservedCall(this, started, recordings, scope)
   }
 
   now(): number {
@@ -144,7 +159,7 @@ export class ObservedCall {
   readonly #started: CallStarted | undefined
   /** A time of the clock, while `at` is a date. */
   readonly #startedAt: number
-  readonly #recording: CallRecording | undefined
+  readonly #recordings: readonly CallRecording[]
   readonly #scope: CallScope | undefined
   #source: ResponseMeta["source"] | undefined
   #items = 0
@@ -153,12 +168,12 @@ export class ObservedCall {
   constructor(
     observer: CallObserver,
     started: CallStarted | undefined,
-    recording: CallRecording | undefined,
+    recordings: readonly CallRecording[],
     scope: CallScope | undefined,
   ) {
     this.#observer = observer
     this.#started = started
-    this.#recording = recording
+    this.#recordings = recordings
     this.#scope = scope
     this.#startedAt = observer.now()
   }
@@ -173,7 +188,7 @@ export class ObservedCall {
     try {
       const envelope = await outcome
       this.#source = envelope.meta.source
-      this.#recording?.add(envelope)
+      for (const recording of this.#recordings) recording.add(envelope)
       // Its caller receives the envelope; listeners see a failure.
       const isFailed = isFailedTool(envelope.meta)
       if (isFailed) this.#end({ outcome: "error", code: "EXECUTION_ERROR", envelope })
@@ -196,7 +211,7 @@ export class ObservedCall {
         this.#items++
         this.#scope?.item?.()
         this.#source = result.value.meta.source
-        this.#recording?.add(result.value)
+        for (const recording of this.#recordings) recording.add(result.value)
       }
       return result
     } catch (error) {
@@ -238,7 +253,7 @@ export class ObservedCall {
       source: this.#source,
       items: this.#items,
     }
-    this.#recording?.end(ended)
+    for (const recording of this.#recordings) recording.end(ended)
     this.#observer.notify(ended)
   }
 }

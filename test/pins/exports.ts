@@ -81,9 +81,11 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "findConfig",
     "loadConfig",
     "nodeFS",
+    "openAudit",
     "scanDirectory",
     "serveHTTP",
     "serveHub",
+    "verifyAudit",
   ],
   "./otel": ["instrument"],
   "./redis": [
