@@ -20,6 +20,7 @@ import type { EnvDirectory } from "./env-proxy.ts"
 import type { OuterCalls } from "./outer-calls.ts"
 import type { OperationRecord } from "./record.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { CallScope } from "../core/tracing.ts"
 import { endedEarly, type EndReason } from "./refusals.ts"
 import { CallSink } from "./sink.ts"
 
@@ -245,6 +246,15 @@ export class Call implements DeadlineEntry {
 
   set attemptLog(log: AttemptLog | undefined) {
     this.ensureExtras().attemptLog = log
+  }
+
+  /** What tracers keep for the call. */
+  get scope(): CallScope | undefined {
+    return this.extras?.scope
+  }
+
+  set scope(scope: CallScope | undefined) {
+    this.ensureExtras().scope = scope
   }
 
   /** Counts a start of the handler, in this call or in an attempt of it. */
@@ -541,6 +551,7 @@ export class Call implements DeadlineEntry {
       onEnd: undefined,
       handling: undefined,
       asked: undefined,
+      scope: undefined,
     })
   }
 }
@@ -573,6 +584,7 @@ interface Extras {
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined
   asked: AskedTime | undefined
+  scope: CallScope | undefined
 }
 
 /** The message for a caller that aborted its call. */

@@ -1,4 +1,5 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
+import type { TraceAttributes } from "../core/tracing.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
@@ -50,6 +51,10 @@ export class CallView extends CallContext implements MiddlewareCall {
 
   noteShared(): void {
     this.#attempts.hasSharedWork = true
+  }
+
+  event(name: string, attributes: TraceAttributes): void {
+    this.#call.scope?.event?.(name, attributes)
   }
 
   isUnder(requestId: string): boolean {

@@ -87,6 +87,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "serveHub",
     "verifyAudit",
   ],
+  "./otel": ["instrument"],
   "./redis": [
     "createRedisIdempotencyStore",
     "createRedisLimiter",

@@ -11,6 +11,7 @@ import { deferred, withTimeout } from "../../internal/wait.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { FromEntry } from "../../core/tracing.ts"
 import type { AnsweredOverHTTP } from "../../core/http-response.ts"
 import type { CallOptions, OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../../http-client/exact-json.ts"
@@ -22,6 +23,7 @@ import {
   HTTPCall,
   inputOrEmpty,
   lastNumberOf,
+  httpEntry,
   streamTermsOf,
   termsOf,
   watchAll,
@@ -159,8 +161,8 @@ export class HTTPContext implements CallsHost {
     if (full !== undefined) throw full
     const { requestId } = incoming
     const { logger } = this
-    const options: CallOptions & AnsweredOverHTTP = {
-      ...{ ...terms, metadata, requestId, identity: caller.identity },
+    const options: CallOptions & AnsweredOverHTTP & FromEntry = {
+      ...{ ...terms, metadata, requestId, identity: caller.identity, entry: httpEntry(incoming) },
       get answering() {
         return responseHostOf(incoming, id, logger)
       },
