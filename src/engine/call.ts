@@ -14,7 +14,8 @@ import { mapError } from "../core/map-error.ts"
 import type { AnsweredOverHTTP, HTTPResponse } from "../core/http-response.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
-import type { CallOptions, Identity } from "../core/types.ts"
+import type { CallApproval } from "../core/approvals.ts"
+import type { CallOptions, CallWay, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
 import type { OuterCalls } from "./outer-calls.ts"
@@ -243,6 +244,21 @@ export class Call implements DeadlineEntry {
 
   set attemptLog(log: AttemptLog | undefined) {
     this.ensureExtras().attemptLog = log
+  }
+
+  /** How the outermost call came; programs that agents write call in their own way. */
+  get via(): CallWay {
+    if (this.options?.via === "code") return "code"
+    return this.root.options?.via ?? "call"
+  }
+
+  /** What was decided about the call, and who approved it. */
+  get approval(): CallApproval | undefined {
+    return this.extras?.approval
+  }
+
+  set approval(approval: CallApproval | undefined) {
+    this.ensureExtras().approval = approval
   }
 
   /** Counts a start of the handler, in this call or in an attempt of it. */
@@ -530,6 +546,7 @@ export class Call implements DeadlineEntry {
       env: undefined,
       identity: undefined,
       attemptLog: undefined,
+      approval: undefined,
       onEnd: undefined,
       handling: undefined,
       asked: undefined,
@@ -561,6 +578,7 @@ interface Extras {
   env: unknown
   identity: unknown
   attemptLog: AttemptLog | undefined
+  approval: CallApproval | undefined
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined
   asked: AskedTime | undefined

@@ -31,6 +31,9 @@ import type {
   Subscribable,
   With,
 } from "../core/infer.ts"
+import type { Approvals } from "../approvals/approvals.ts"
+import type { Outlook } from "../approvals/outlook.ts"
+import type { ApprovalCall } from "../core/approvals.ts"
 import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
 import { mintRequestId } from "./ids.ts"
@@ -327,6 +330,22 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal Records inputs and results of calls, which `onCall` never reports; returns a function that ends it. */
   recordCalls(recorder: CallRecorder): () => void {
     return this.#kernel.record(recorder)
+  }
+
+  /** What `approvals` decides, and the calls that wait for a person; `undefined` without rules. */
+  get approvals(): Approvals | undefined {
+    return this.#kernel.middleware.approvals
+  }
+
+  /** @internal Applies other rules to calls that start from now on. */
+  setApprovals(approvals: Approvals | undefined): void {
+    this.#kernel.middleware.setApprovals(approvals)
+  }
+
+  /** @internal What rules say of the calls of an operation; `undefined` without rules. */
+  outlook(id: string, call: Partial<ApprovalCall>): Outlook | undefined {
+    const record = this.#catalog.store.get(id)
+    return record && this.#kernel.middleware.outlook(record, call)
   }
 
   /** @internal Sets the policies of operations besides those of their definitions. */

@@ -163,7 +163,7 @@ export class HTTPContext implements CallsHost {
     const { requestId } = incoming
     const { logger } = this
     const options: CallOptions & AnsweredOverHTTP = {
-      ...{ ...terms, metadata, requestId, identity: caller.identity },
+      ...{ ...terms, metadata, requestId, identity: caller.identity, via: "http" },
       get answering() {
         return responseOf(incoming, id, logger)
       },
