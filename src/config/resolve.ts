@@ -1,12 +1,14 @@
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { isRecord } from "../internal/guards.ts"
 import {
+  approvalsShape,
   configSchema,
   middlewareShape,
   policiesShape,
   registryShape,
   serverShape,
 } from "./config-shapes.ts"
+import type { ApprovalRule } from "../core/approvals.ts"
 import type { PolicyRule } from "../core/resilience.ts"
 import type { Locate } from "../internal/located.ts"
 import { SOURCES } from "./kinds/index.ts"
@@ -88,6 +90,7 @@ function resolveSections(
       Object.freeze(typeof entry === "string" ? { use: entry } : { ...(entry as MiddlewareEntry) }),
     ),
     policies: itemsOf(section(config, "policies", policiesShape, report)) as readonly PolicyRule[],
+    approvals: section(config, "approvals", approvalsShape, report) as readonly ApprovalRule[],
     baseDir: options.baseDir,
     file: options.file,
   }

@@ -259,7 +259,10 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
    * Without it, it finds all external operations. Internal operations are never found.
    */
   search(query: string, options: SearchOptions = {}): SearchResult[] {
-    return this.#catalog.search(query, options)
+    return this.#catalog.search(query, options, (id) => {
+      const known = "identity" in options ? { identity: options.identity } : {}
+      return this.outlook(id, known)?.isDenied !== true
+    })
   }
 
   /** Notifies a listener of added, removed and replaced operations; returns a function that removes it. */
