@@ -185,7 +185,7 @@ export class Approvals {
   ): Promise<InputResponse | typeof LATE | undefined> {
     const before = ticket.state
     ticket.state = "asking"
-    const question = questionFor(call, decision, `approval-${ticket.id}`)
+    const question = questionFor(call, decision, `approval-${ticket.secret}`)
     try {
       return await withTimeout(call.requestInput(question), APPROVAL_MS, () => LATE, {
         clock: this.#clock,

@@ -44,6 +44,8 @@ export interface Ticket extends WaitingApproval {
   state: "asking" | "asked" | "waiting" | "approved" | "declined"
   expiresAt: number
   answeredBy?: string | undefined
+  /** Names the question to the caller; unlike the id, only the question contains it. */
+  readonly secret: string
   /** By the clock, for durations. */
   due: number
 }
@@ -68,7 +70,10 @@ export class Tickets {
     this.#removeExpired()
     return [...this.#tickets.values()]
       .filter(({ state }) => state === "waiting")
-      .map(({ binding: _, state: _state, due: _due, answeredBy: _by, ...shown }) => shown)
+      .map(
+        ({ binding: _, state: _state, due: _due, answeredBy: _by, secret: _secret, ...shown }) =>
+          shown,
+      )
   }
 
   /** The ticket of a call that was made before, unless someone is being asked about it right now. */
@@ -93,6 +98,7 @@ export class Tickets {
       id,
       // Without a binding it is for the call that opens it alone.
       binding: binding ?? id,
+      secret: crypto.randomUUID(),
       state: "asking",
       at,
       expiresAt: at + APPROVAL_MS,
