@@ -51,7 +51,7 @@ describe("A hub with rules", () => {
       })
       return { status: response.status, json: (await response.json()) as Record<string, any> }
     }
-    const call = () => send("agent", "/call/w.drop", { n: 1 })
+    const call = () => send("agent", "/operations/w.drop", { n: 1 })
 
     const first = await call()
     expect(first).toMatchObject({ status: 428, json: { code: "APPROVAL_REQUIRED" } })

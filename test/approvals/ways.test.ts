@@ -60,8 +60,8 @@ const WAYS: Record<string, readonly [open: Open, canAnswer: boolean]> = {
   tools: [
     (registry) => async (answer, input) => {
       using tools = toTools(registry, { ...answering(answer) })
-      const { text } = await tools.call("files_remove", input)
-      return codeIn(text)
+      const { code, parts } = await tools.call("files_remove", input)
+      return code ?? codeIn(JSON.stringify(parts))
     },
     true,
   ],
@@ -72,7 +72,7 @@ const WAYS: Record<string, readonly [open: Open, canAnswer: boolean]> = {
       const served = await serveHTTP(registry, { port: 0, console: false, logger: silentLogger })
       onTestFinished(() => served.close())
       return async (_answer, input) => {
-        const response = await fetch(`${served.url}/call/files.remove`, {
+        const response = await fetch(`${served.url}/operations/files.remove`, {
           method: "POST",
           headers: { "content-type": "application/json" },
           body: JSON.stringify(input),
@@ -239,7 +239,9 @@ describe("Lists", () => {
     const listed = Object.fromEntries(
       tools.definitions.map(({ name, description }) => [name, description]),
     )
-    expect(Object.keys(listed).toSorted()).toEqual(["files_copy", "files_drop", "files_move"])
+    expect(Object.keys(listed).toSorted()).toEqual([
+      ...["files_copy", "files_drop", "files_move", "read_result"],
+    ])
     expect(listed["files_move"]).toContain("A person is asked before it runs.")
     expect(listed["files_copy"]).not.toContain("A person is asked")
     const found = registry.search("files", { identity: undefined }).map(({ id }) => id)
