@@ -63,6 +63,7 @@ export type {
   OutputMode,
   ProgressUpdate,
   RegisteredOperations,
+  MCPExposure,
   RestRoute,
   RootsInputRequest,
   SamplingInputRequest,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { apiPage } from "../tools/scripts/api-docs.ts"
+import { configPage } from "../tools/scripts/config-docs.ts"
 import { sourceEntries } from "./support/manifest.ts"
 
 describe("the README", () => {
@@ -13,9 +14,15 @@ describe("the README", () => {
   })
 })
 
+/** A page however its tables are aligned. */
+const plain = (page: string): string => page.replaceAll(/ +/g, " ").replaceAll(/-{3,}/g, "---")
+
+test("the page about configurations lists the fields as tools/scripts/config-docs.ts writes them", () => {
+  expect(plain(read("docs/guides/config.md"))).toBe(plain(configPage()))
+})
+
 describe("the API page", () => {
   test("is what tools/scripts/api-docs.ts writes", () => {
-    const plain = (page: string): string => page.replaceAll(/ +/g, " ").replaceAll(/-{3,}/g, "---")
     expect(plain(read("docs/api.md"))).toBe(plain(apiPage()))
   })
 

@@ -8,7 +8,7 @@ import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { APPROVAL_RULES } from "../core/approvals.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
-import type { LimitsConfig, RecordConfig } from "./model.ts"
+import type { AuditConfig, LimitsConfig, RecordConfig } from "./model.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
@@ -127,10 +127,14 @@ export const serverShape: Shape = fields(
       requests: field({ required: "count" }, "The number of requests."),
       windowMs: field({ min: 1 }, "The length of the window in milliseconds."),
     }),
-    limits: field(
-      LIMITS,
-      "What each caller may have open at the same time: calls (100), sseStreams (20), streams over WebSockets (100), sockets (50).",
-    ),
+    limits: field(LIMITS, "What each caller may have open at the same time.", {
+      members: {
+        calls: "Running calls; default: 100.",
+        sseStreams: "Streams over HTTP and MCP; default: 20.",
+        streams: "Streams over WebSockets; default: 100.",
+        sockets: "WebSockets; default: 50.",
+      },
+    }),
     maxUploadBytes: field("count", "The size of a body with files; default: 1 MiB."),
     mcp: field("boolean", "Serves /mcp; on by default."),
     websocket: field("boolean", "Serves /ws; on where ws is installed."),
@@ -141,6 +145,7 @@ export const serverShape: Shape = fields(
     record: field(
       RECORD,
       "Keeps inputs, results and errors of the last calls in memory for administrators, without what looks like a secret; off by default.",
+      { members: { calls: "Their number; default: 200.", bytes: "Their size; default: 8 MiB." } },
     ),
     console: field("boolean", "Serves the console at /; on by default."),
   },
@@ -156,6 +161,45 @@ export const registryShape: Shape = fields("How operations run.", {
     normalize: "How to treat members that a schema does not name.",
   }),
 })
+
+/** The options of an audit log, and its file. */
+export const AUDIT: OptionsSchema<AuditConfig> = {
+  file: { required: "text" },
+  key: { secret: "text" },
+  record: { oneOf: ["fingerprint", "redacted", "none"] },
+  fsync: { oneOf: ["mutations", "never"] },
+  maxBytes: "count",
+  keep: { min: 0, whole: true },
+  onFailure: { oneOf: ["refuse", "continue"] },
+}
+
+/** Why fingerprints need a key. */
+export const NEEDS_KEY = "without one, whoever reads the log can guess the inputs."
+
+/** Who called what. */
+export const auditShape: Shape = fields(
+  "A log of who called what.",
+  describe(AUDIT, {
+    file: {
+      about: "The file, relative to the configuration. Only one process may write it.",
+      refers: true,
+    },
+    key: "Seals each line, so that nobody without it can change one unnoticed.",
+    record:
+      "What is written of inputs: a fingerprint (the default with a key), a copy without likely secrets, or nothing.",
+    fsync: "Whether a mutation waits until its line is on the disk itself; default: mutations.",
+    maxBytes: "Size after which another file is begun; default: 64 MiB.",
+    keep: "Number of full files that are kept; all by default.",
+    onFailure: "What becomes of mutations while no line can be written; default: refuse.",
+  }),
+  {
+    check({ record, key }, keys, report) {
+      if (record === "fingerprint" && key === undefined) {
+        report.error(keys, `has "record": "fingerprint" and needs "key": ${NEEDS_KEY}`)
+      }
+    },
+  },
+)
 
 /** A middleware itself, in a configuration that is a script. */
 const MIDDLEWARE: OptionRule = {
@@ -217,6 +261,7 @@ export const configSchema: Readonly<Record<string, unknown>> = {
     middleware: middlewareShape.schema,
     policies: policiesShape.schema,
     approvals: approvalsShape.schema,
+    audit: auditShape.schema,
   },
   additionalProperties: false,
 }

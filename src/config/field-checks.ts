@@ -1,10 +1,11 @@
 // Shapes of values: each has a JSON Schema and a check that reports what is wrong with a value.
 
 import { mismatch, type OptionRule, type OptionsSchema } from "../internal/options.ts"
+import { isSecretName } from "../internal/secret-names.ts"
 import { nearest } from "../internal/suggest.ts"
 import { isRecord } from "../internal/guards.ts"
 import { type JsonSchema } from "../schema/json.ts"
-import { parseReferences } from "../internal/references.ts"
+import { parseReferences, type TextPart, withDollars } from "../internal/references.ts"
 
 export type Keys = readonly string[]
 
@@ -24,34 +25,73 @@ export interface Shape {
 export interface TextOptions {
   /** Returns what is wrong with a text, or `undefined`. Not called for texts with references. */
   readonly refuse?: ((text: string) => string | undefined) | undefined
-  /** It may contain references: `${env:NAME}`. */
-  readonly refers?: boolean | undefined
+  /** It may contain references: `${env:NAME}`; in entries of editors also `${input:id}` and `{env:NAME}`. */
+  readonly refers?: boolean | "entry" | undefined
   /** It is a secret: a literal value causes a warning. */
   readonly secret?: boolean | undefined
+  /** Names are those of headers; a literal value causes a warning where the name is that of a secret. */
+  readonly isHeaders?: boolean | undefined
+  /** Numbers and booleans are read as texts. */
+  readonly isLoose?: boolean | undefined
+  /** Sentences about the members of an object. */
+  readonly members?: Readonly<Record<string, string>> | undefined
 }
+
+/** What a configuration adds to the rule of an option: a sentence, and what is special about its texts. */
+export type FieldAbout = string | (TextOptions & { readonly about: string })
 
 /** A field with the rule of an option, which its members and items follow, too; `options` are for its texts. */
 export function field(rule: OptionRule, description?: string, options: TextOptions = {}): Shape {
   if (typeof rule === "object") {
     if ("required" in rule)
       return { ...field(rule.required, description, options), isRequired: true }
-    if ("secret" in rule) return field(rule.secret, description, options)
+    if ("secret" in rule) return field(rule.secret, description, { ...SECRET_TEXT, ...options })
     if ("either" in rule) return either(rule.either, description, options)
+    if ("variants" in rule) return variants(rule.variants, description, options)
     if ("list" in rule) return listOf(description, field(rule.list, undefined, options))
-    if ("record" in rule) return recordOf(description, field(rule.record, undefined, options))
-    if ("members" in rule) return fields(description, describe(rule.members), rule)
+    if ("record" in rule) {
+      const itemOf = (secret?: boolean): Shape =>
+        field(rule.record, undefined, { ...options, secret })
+      if (options.isHeaders !== true) return recordOf(description, itemOf(options.secret))
+      const [plain, secret] = [itemOf(false), itemOf(true)]
+      return recordOf(description, plain, (name) => {
+        if (!HEADER_NAME.test(name)) return "is not a valid header name."
+        return isSecretName(name, "header") ? secret : plain
+      })
+    }
+    if ("members" in rule) return fields(description, membersOf(rule.members, options), rule)
   }
   return {
-    schema: described(schemaOf(rule), description),
+    schema: described(
+      options.isLoose === true && isTextual(rule)
+        ? { type: ["string", "number", "boolean"] }
+        : schemaOf(rule),
+      description,
+    ),
     check(value, keys, report) {
+      const parts = referencesIn(value, rule, options)
       const issue =
         value === "" && rule === "text"
           ? "must not be empty."
-          : mismatch(rule, value, kindOf(value))
+          : parts.length === 0
+            ? mismatch(rule, value, kindOf(value))
+            : undefined
       if (issue !== undefined) report.error(keys, issue)
-      else if (typeof value === "string") checkText(value, keys, report, options)
+      else if (typeof value === "string") checkText(value, parts, keys, report, options)
     },
   }
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** Secrets are sent in headers and forms, unless their field says otherwise. */
+const SECRET_TEXT: TextOptions = {
+  refers: true,
+  secret: true,
+  refuse: (value) =>
+    /[\r\n]/.test(value)
+      ? "must be one line. Check for a line break at the end of the file or variable."
+      : undefined,
 }
 
 /** A non-empty string. */
@@ -59,16 +99,56 @@ export function text(description: string, options: TextOptions = {}): Shape {
   return field("text", description, options)
 }
 
-/** Fields with the rules of options. Without sentences these are all options, otherwise those that have one. */
-export function describe<TOptions extends object>(
+/** Fields with the rules of options, and what is known about each; `options` are for the texts of all of them. */
+export function describe<TOptions extends object, TName extends keyof TOptions & string>(
   rules: OptionsSchema<TOptions>,
-  sentences?: Readonly<Partial<Record<keyof TOptions, string>>>,
+  about: Readonly<Record<TName, FieldAbout>>,
+  options: TextOptions = {},
+): Readonly<Record<TName, Shape>> {
+  const entries = Object.entries<FieldAbout>(about).map(([name, one]) => {
+    const own = typeof one === "string" ? { about: one } : one
+    return [name, field(rules[name as TName], own.about, { ...options, ...own })] as const
+  })
+  return Object.fromEntries(entries) as Record<TName, Shape>
+}
+
+/** The members of an object. Among them, what is secret has the name of a secret: a user name has not. */
+export function membersOf(
+  rules: OptionsSchema,
+  { members = {}, refers }: TextOptions = {},
 ): Readonly<Record<string, Shape>> {
-  const about: Readonly<Partial<Record<string, string>>> = sentences ?? {}
-  const entries = Object.entries<OptionRule>(rules).filter(
-    ([name]) => sentences === undefined || Object.hasOwn(sentences, name),
+  const entries = Object.entries(rules).map(([name, rule]) => {
+    const plain = isSecretName(name, "setting") ? {} : { secret: false }
+    return [name, field(rule, members[name], { refers, ...plain })] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Objects that differ by their `type`. */
+function variants(
+  kinds: Readonly<Record<string, OptionsSchema>>,
+  description: string | undefined,
+  options: TextOptions,
+): Shape {
+  const shapes = new Map(
+    Object.entries(kinds).map(([type, members]) => [
+      type,
+      fields(undefined, {
+        type: field({ required: { oneOf: [type] } }),
+        ...membersOf(members, options),
+      }),
+    ]),
   )
-  return Object.fromEntries(entries.map(([name, rule]) => [name, field(rule, about[name])]))
+  const anyType = field({ oneOf: [...shapes.keys()] })
+  return {
+    schema: described({ anyOf: Array.from(shapes.values(), ({ schema }) => schema) }, description),
+    check(value, keys, report) {
+      const type = isRecord(value) ? value["type"] : undefined
+      const shape = shapes.get(type as string)
+      if (shape === undefined) anyType.check(type, [...keys, "type"], report)
+      else shape.check(value, keys, report)
+    },
+  }
 }
 
 function either(
@@ -101,6 +181,7 @@ const KINDS: Readonly<Partial<Record<string, JsonSchema>>> = {
   port: { type: "integer", minimum: 0, maximum: 65_535 },
   string: { type: "string" },
   text: { type: "string", minLength: 1 },
+  url: { type: "string", minLength: 1 },
 }
 
 function schemaOf(rule: OptionRule): JsonSchema {
@@ -117,15 +198,38 @@ function described(schema: JsonSchema, description: string | undefined): JsonSch
   return schema === CODE || description === undefined ? schema : { ...schema, description }
 }
 
-function checkText(value: string, keys: Keys, report: IssueReporter, options: TextOptions): void {
+/** The parts of a text with references; empty without any, and where none are allowed. */
+function referencesIn(
+  value: unknown,
+  rule: OptionRule,
+  { refers }: TextOptions,
+): readonly TextPart[] {
+  if (typeof value !== "string" || !refers || !isTextual(rule)) return []
+  const parts = parseReferences(refers === "entry" ? withDollars(value) : value)
+  return parts.some((part) => part.kind !== "text") ? parts : []
+}
+
+/** Whether any text is of the right type. */
+function isTextual(rule: OptionRule): boolean {
+  return schemaOf(rule)["type"] === "string"
+}
+
+function checkText(
+  value: string,
+  parts: readonly TextPart[],
+  keys: Keys,
+  report: IssueReporter,
+  options: TextOptions,
+): void {
   if (value.includes("\0")) return report.error(keys, "must not contain the character NUL.")
-  const parts = options.refers === true ? parseReferences(value) : []
   for (const part of parts) {
-    if (part.kind === "unknown") report.error(keys, unknownKindMessage(part.name))
+    // `${input:…}` is a prompt of editors: that server cannot be used, but the others can.
+    const isPrompt = options.refers === "entry" && part.kind === "unknown" && part.name === "input"
+    if (part.kind === "unknown" && !isPrompt) report.error(keys, unknownKindMessage(part.name))
     if (part.kind === "open")
       report.error(keys, `has "\${${part.name}:" without the "}" that ends it.`)
   }
-  if (parts.some((part) => part.kind !== "text")) return
+  if (parts.length > 0) return
   const refusal = options.refuse?.(value)
   if (refusal !== undefined) report.error(keys, refusal)
   else if (options.secret === true) report.warn(keys, LITERAL_SECRET)

@@ -46,6 +46,8 @@ export interface MiddlewareCall {
   readonly approval: CallApproval | undefined
   /** @internal Notes what was decided. */
   noteApproval?(approval: CallApproval): void
+  /** @internal The same object for all middleware of the call, and for what records it. */
+  readonly key?: object
   /** @internal Notes that another call may do the work for this one, which goes on when its caller leaves. */
   noteShared?(): void
   /** @internal Whether the call was made under the call with this id. */

@@ -90,6 +90,32 @@ const RestRouteSchema: TSchema & JsonSchema = {
   additionalProperties: false,
 }
 
+const MCPExposureSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    meta: { type: "object" },
+    icons: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { src: { type: "string", minLength: 1 } },
+        required: ["src"],
+      },
+    },
+    annotations: {
+      type: "object",
+      properties: {
+        title: { type: "string" },
+        readOnlyHint: { type: "boolean" },
+        destructiveHint: { type: "boolean" },
+        idempotentHint: { type: "boolean" },
+        openWorldHint: { type: "boolean" },
+      },
+    },
+  },
+  additionalProperties: false,
+}
+
 export const OperationSpecSchema: TSchema & JsonSchema = {
   type: "object",
   properties: {
@@ -110,6 +136,7 @@ export const OperationSpecSchema: TSchema & JsonSchema = {
     deprecation: OperationDeprecationSchema,
     examples: { type: "array" },
     route: RestRouteSchema,
+    mcp: MCPExposureSchema,
     _meta: { type: "object" },
   },
   required: [

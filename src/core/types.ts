@@ -1,5 +1,7 @@
 import type { TSchema } from "typebox"
 import type { Logger } from "../internal/logger.ts"
+import type { MCPToolAnnotations } from "../mcp/model.ts"
+import type { MCPIcon } from "./envelope.ts"
 
 /** The kind of an operation: it reads, changes something, or returns a stream. */
 export const OperationType = {
@@ -79,6 +81,15 @@ export interface RestRoute {
   readonly status?: number | undefined
 }
 
+/** How MCP servers show an operation. */
+export interface MCPExposure {
+  /** `_meta` of the definition that clients receive. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
+  readonly icons?: readonly MCPIcon[] | undefined
+  /** Hints for MCP clients alone, before those of the operation's `annotations`. */
+  readonly annotations?: MCPToolAnnotations | undefined
+}
+
 /** The serializable contract of an operation. Its id is `namespace.name`. */
 export interface OperationSpec {
   readonly name: string
@@ -101,6 +112,8 @@ export interface OperationSpec {
   readonly examples?: readonly unknown[] | undefined
   /** Its own route in HTTP APIs. Only that of an operation of this process counts: imports lose theirs. */
   readonly route?: RestRoute | undefined
+  /** How MCP servers show it. */
+  readonly mcp?: MCPExposure | undefined
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 

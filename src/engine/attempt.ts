@@ -1,6 +1,6 @@
 import type { CallError } from "../core/errors.ts"
 import type { Change, Revalidation } from "../core/middleware.ts"
-import type { HTTPResponse } from "../core/http-response.ts"
+import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions } from "../core/types.ts"
 import { Call } from "./call.ts"
@@ -60,9 +60,13 @@ export class Attempt extends Call {
     return this.#of.outer
   }
 
-  override get answering(): HTTPResponse | undefined {
+  override get answering(): ResponseHost | undefined {
     // Detached work may go on after the response.
     return this.#of.isOver ? undefined : this.#of.answering
+  }
+
+  override get key(): object {
+    return this.#of.key
   }
 
   override countNested(): number {

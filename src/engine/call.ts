@@ -11,7 +11,7 @@ import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { afterAttempts, handlerError, markAbandoned, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
-import type { AnsweredOverHTTP, HTTPResponse } from "../core/http-response.ts"
+import type { AnsweredOverHTTP, ResponseHost } from "../core/http-response.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
 import type { CallApproval } from "../core/approvals.ts"
@@ -30,6 +30,8 @@ export interface CallHost extends EnvDirectory {
   readonly logger: Logger
   readonly deadlines: Deadlines
   readonly isClosed: boolean
+  /** Milliseconds that a caller has for the answer to a question. */
+  readonly inputTimeout: number
   /** Checks access and input; returns the input for the handler, or a promise of it. */
   admit(call: Call, input: unknown, trusted: boolean): unknown
   /** Throws if the caller may not make this call. */
@@ -128,8 +130,8 @@ export class Call implements DeadlineEntry {
       : undefined
   }
 
-  /** The HTTP response to this call; only the call that the request made has one. */
-  get answering(): HTTPResponse | undefined {
+  /** The HTTP request of this call, for its response; only the call that the request made has one. */
+  get answering(): ResponseHost | undefined {
     return this.parent === undefined
       ? (this.options as AnsweredOverHTTP | undefined)?.answering
       : undefined
@@ -266,8 +268,13 @@ export class Call implements DeadlineEntry {
     this.attemptLog?.begin(runner)
   }
 
-  /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
-  cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
+  /** Identifies this call, with its attempts, to whatever follows it through middleware. */
+  get key(): object {
+    return this.cached("key", () => ({}))
+  }
+
+  /** Values that are created at most once per call, on demand: its env, its copy of the identity, its key. */
+  cached<TValue>(key: "env" | "identity" | "key", make: () => TValue): TValue {
     const more = this.ensureExtras()
     return (more[key] ??= make()) as TValue
   }
@@ -545,6 +552,7 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
+      key: undefined,
       attemptLog: undefined,
       approval: undefined,
       onEnd: undefined,
@@ -577,6 +585,7 @@ interface Extras {
   nestedCalls: number
   env: unknown
   identity: unknown
+  key: unknown
   attemptLog: AttemptLog | undefined
   approval: CallApproval | undefined
   onEnd: EndReceiver[] | undefined

@@ -267,8 +267,8 @@ function toSearchResult(id: string, score: number, spec: OperationSpec): SearchR
 }
 
 function documentOf({ id, spec, inputNames }: OperationRecord): SearchDocument {
-  const { title, description, tags } = spec
-  return { id, title, description, tags, inputNames }
+  const { title, description, tags, type } = spec
+  return { id, title, description, tags, inputNames, readsOnly: type !== "mutation" }
 }
 
 function alreadyRegistered(id: string, why: string): CallError {

@@ -7,7 +7,7 @@ import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import type { HTTPResponse } from "../core/http-response.ts"
+import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -124,7 +124,7 @@ export class CallContext implements OperationContext {
   }
 
   /** For `httpResponse`. */
-  get httpResponse(): HTTPResponse | undefined {
+  get httpResponse(): ResponseHost | undefined {
     return this.#invocation.answering
   }
 

@@ -37,6 +37,7 @@ export interface KernelOptions {
   readonly onError: ErrorListener | undefined
   /** Default timeout of a call in milliseconds. */
   readonly timeout: number
+  readonly inputTimeout: number
   readonly maxDepth: number
   readonly maxNestedCalls: number
   readonly policies: readonly PolicyRule[]
@@ -53,6 +54,7 @@ export class Kernel implements PipelineHost, CallHost {
   readonly deadlines: Deadlines
   readonly clock: Clock
   readonly logger: Logger
+  readonly inputTimeout: number
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
   readonly middleware: MiddlewareStack
@@ -71,6 +73,7 @@ export class Kernel implements PipelineHost, CallHost {
     this.#options = options
     this.clock = options.clock
     this.logger = options.logger
+    this.inputTimeout = options.inputTimeout
     this.onWarning = options.onWarning
     this.onNormalize = options.onNormalize
     this.deadlines = new Deadlines(options.clock)
@@ -262,16 +265,11 @@ export class Kernel implements PipelineHost, CallHost {
     return this.#observe((observer) => observer.add(listener))
   }
 
-  /**
-   * Records inputs and results of calls; returns a function that stops it. The last recorder replaces earlier
-   * ones.
-   */
+  /** Records inputs and results of calls; returns a function that stops it. */
   record(recorder: CallRecorder): () => void {
     return this.#observe((observer) => {
-      observer.recorder = recorder
-      return () => {
-        if (observer.recorder === recorder) observer.recorder = undefined
-      }
+      observer.recorders.add(recorder)
+      return () => void observer.recorders.delete(recorder)
     })
   }
 
@@ -293,7 +291,8 @@ export class Kernel implements PipelineHost, CallHost {
       reference.deref()?.end("ABORTED", CLOSED)
     }
     this.#endless.clear()
-    this.deadlines.close((entry) => (entry as Call).end("ABORTED", CLOSED))
+    // The limit of a question ends with the call that asks.
+    this.deadlines.close((entry) => entry instanceof Call && entry.end("ABORTED", CLOSED))
     this.middleware.close()
   }
 

@@ -69,6 +69,10 @@ export class CallView extends CallContext implements MiddlewareCall {
     this.#call.approval = approval
   }
 
+  get key(): object {
+    return this.#call.key
+  }
+
   noteShared(): void {
     this.#attempts.hasSharedWork = true
   }

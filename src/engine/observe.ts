@@ -66,6 +66,19 @@ export interface ObservableCall {
   readonly identity: Identity | undefined
   readonly options: Pick<CallOptions, "metadata"> | undefined
   readonly record: OperationRecord
+  /** The same object as the one of its `MiddlewareCall`. */
+  readonly key: object
+  /** How the outermost call came in. */
+  readonly via?: string | undefined
+  /** What the rules of approvals decided, and who approved the call, once they have. */
+  readonly approval?:
+    | {
+        readonly decide: string
+        readonly rule?: string | undefined
+        readonly approvedBy?: string | undefined
+        readonly approvedAt?: number | undefined
+      }
+    | undefined
 }
 
 /** Notifies listeners of calls. It exists only while there are listeners, so that it costs nothing otherwise. */
@@ -73,8 +86,8 @@ export class CallObserver {
   readonly #listeners = new Listeners<CallTrace>()
   readonly #clock: Clock
   readonly #logger: Logger
-  /** Set while calls are recorded. */
-  recorder: CallRecorder | undefined
+  /** What records calls. */
+  readonly recorders = new Set<CallRecorder>()
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
@@ -82,7 +95,7 @@ export class CallObserver {
   }
 
   get isIdle(): boolean {
-    return this.#listeners.size === 0 && this.recorder === undefined
+    return this.#listeners.size === 0 && this.recorders.size === 0
   }
 
   /** Adds a listener; returns a function that removes it. */
@@ -106,11 +119,13 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    if (this.recorder === undefined) return new ObservedCall(this, started, undefined)
+    if (this.recorders.size === 0) return new ObservedCall(this, started, [])
     const isAllowed =
       trusted || parentRequestId !== undefined || allows(record.requirement, identity, input)
-    const recording = this.recorder.begin(started, call, isAllowed ? input : undefined)
-    return new ObservedCall(this, started, recording)
+    const recordings = Array.from(this.recorders, (recorder) =>
+      recorder.begin(started, call, isAllowed ? input : undefined),
+    )
+    return new ObservedCall(this, started, recordings)
   }
 
   now(): number {
@@ -128,15 +143,15 @@ export class ObservedCall {
   readonly #started: CallStarted
   /** A time of the clock, while `at` is a date. */
   readonly #startedAt: number
-  readonly #recording: CallRecording | undefined
+  readonly #recordings: readonly CallRecording[]
   #source: ResponseMeta["source"] | undefined
   #items = 0
   #isOver = false
 
-  constructor(observer: CallObserver, started: CallStarted, recording: CallRecording | undefined) {
+  constructor(observer: CallObserver, started: CallStarted, recordings: readonly CallRecording[]) {
     this.#observer = observer
     this.#started = started
-    this.#recording = recording
+    this.#recordings = recordings
     this.#startedAt = observer.now()
   }
 
@@ -145,7 +160,7 @@ export class ObservedCall {
     try {
       const envelope = await outcome
       this.#source = envelope.meta.source
-      this.#recording?.add(envelope)
+      for (const recording of this.#recordings) recording.add(envelope)
       // Its caller receives the envelope; listeners see a failure.
       if (isFailedTool(envelope.meta)) this.#end("error", "EXECUTION_ERROR")
       this.#end("ok")
@@ -166,7 +181,7 @@ export class ObservedCall {
       else {
         this.#items++
         this.#source = result.value.meta.source
-        this.#recording?.add(result.value)
+        for (const recording of this.#recordings) recording.add(result.value)
       }
       return result
     } catch (error) {
@@ -206,7 +221,7 @@ export class ObservedCall {
       source: this.#source,
       items: this.#items,
     }
-    this.#recording?.end(ended)
+    for (const recording of this.#recordings) recording.end(ended)
     this.#observer.notify(ended)
   }
 }

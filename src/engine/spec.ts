@@ -2,6 +2,7 @@ import { frozenCopy } from "../internal/frozen.ts"
 import { lazyPartsOf, lazySpec, type LazyParts } from "../core/lazy-operation.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, ErrorCode } from "../core/errors.ts"
+import { isPlainJson } from "../core/plain-json.ts"
 import { toPlatformFiles } from "../core/platform-files.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema, type Compiled } from "../schema/compiled.ts"
@@ -55,6 +56,7 @@ const FIELDS = [
   "deprecation",
   "examples",
   "route",
+  "mcp",
   "_meta",
 ] as const
 
@@ -92,6 +94,9 @@ export function checkDefinition(
   if (definition.deprecation !== undefined) fields["deprecated"] ??= true
   const invalid = specIssues(fields).map(toValueError)
   issues.push(...(invalid.length > 0 ? invalid : deprecationIssues(definition)))
+  if (definition.mcp !== undefined && !isPlainJson(definition.mcp)) {
+    issues.push({ path: "/mcp", message: "must be JSON data: clients receive it" })
+  }
   issues.push(...policyIssues(definition))
   if (input !== undefined && output !== undefined && invalid.length === 0) {
     issues.push(...routeIssues(definition, input, output.schema))
@@ -276,7 +281,7 @@ function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined
 /** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
   const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
-  const { deprecation, route } = spec
+  const { deprecation, route, mcp } = spec
   return Object.freeze({
     ...spec,
     accessControl: Object.freeze({
@@ -290,6 +295,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
     ...(route && { route: Object.freeze({ ...route }) }),
+    ...(mcp && { mcp: frozenCopy(mcp) as NonNullable<OperationSpec["mcp"]> }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),

@@ -20,6 +20,7 @@ import { ActivityStream } from "./activity/stream.ts"
 import type { Recorder } from "./activity/recorder.ts"
 import type { HubInternals } from "./create-hub.ts"
 import { mapTexts } from "./resolve-references.ts"
+import { toolCost } from "./tool-cost.ts"
 import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
 import { requestOf } from "../core/lazy-operation.ts"
 import type { OperationSpec } from "../core/types.ts"
@@ -117,6 +118,9 @@ export function createHubRoutes(
         "POST",
         "/hub/approvals/{id}",
         async (request) => await answerApproval(context, request),
+      ),
+      forAdmins("GET", "/hub/tools", ({ caller }) =>
+        json(toolCost(context.registry, sourceOf, caller.identity)),
       ),
       forAdmins("GET", "/hub/stats", () => json(activity.stats)),
       forAdmins("GET", "/hub/policies", async ({ incoming }) =>

@@ -2,8 +2,9 @@ import { splitCommandLine } from "../config/command-line.ts"
 import { unknownKindMessage } from "../config/field-checks.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import { maskValue } from "../http-client/secrets.ts"
-import { parseReferences, type TextPart } from "../internal/references.ts"
+import { type Reference, resolveReferences } from "../internal/references.ts"
 import { nearest } from "../internal/suggest.ts"
+import type { Resolve } from "./resolve-references.ts"
 import { editorPlace, readSecretFile, runCommand as run } from "./config-file/secret-sources.ts"
 
 /** Runs a program, without a shell, and returns its output. */
@@ -17,7 +18,6 @@ export interface ResolverOptions {
   readonly runCommand?: RunCommand | undefined
 }
 
-const MAX_NESTING = 8
 // Beyond this number the oldest, such as renewed tokens, are no longer in use.
 const MAX_SECRETS = 1000
 const MIN_SECRET_LINE = 8
@@ -41,7 +41,10 @@ export class Resolver {
    * fix, and never shows a value.
    */
   async resolve(text: string): Promise<string> {
-    return await this.#fill(text, 0)
+    return await resolveReferences(text, {
+      valueOf: (part, inner) => this.#valueOf(part, inner),
+      error: unresolved,
+    })
   }
 
   /** All values that were resolved. */
@@ -59,26 +62,16 @@ export class Resolver {
     this.#cached.clear()
   }
 
-  async #fill(text: string, nesting: number): Promise<string> {
-    if (!text.includes("${")) return text
-    if (nesting > MAX_NESTING) throw unresolved("has references nested too deeply.")
-    let out = ""
-    for (const part of parseReferences(text)) out += await this.#valueOf(part, nesting)
-    return out
-  }
-
-  async #valueOf(part: TextPart, nesting: number): Promise<string> {
+  async #valueOf(part: Reference, resolve: Resolve): Promise<string> {
     switch (part.kind) {
-      case "text":
-        return part.text
       case "env":
-        return await this.#variable(part.name, part.fallback, nesting)
+        return await this.#variable(part.name, part.fallback, resolve)
       case "file": {
-        const path = await this.#fill(part.name, nesting + 1)
+        const path = await resolve(part.name)
         return await this.#once(`file:${path}`, () => readSecretFile(path, this.#baseDir))
       }
       case "command":
-        return await this.#command(part.name, nesting)
+        return await this.#command(part.name, resolve)
       case "place":
         return editorPlace(part.name, this.#baseDir)
       case "unknown":
@@ -88,14 +81,14 @@ export class Resolver {
     }
   }
 
-  async #variable(name: string, fallback: string | undefined, nesting: number): Promise<string> {
+  async #variable(name: string, fallback: string | undefined, resolve: Resolve): Promise<string> {
     const value = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined
     if (value !== undefined && value !== "") return this.#keep(value)
-    if (fallback !== undefined) return await this.#fill(fallback, nesting + 1)
+    if (fallback !== undefined) return await resolve(fallback)
     throw missingVariable(name, value === "", Object.keys(this.#env))
   }
 
-  async #command(line: string, nesting: number): Promise<string> {
+  async #command(line: string, resolve: Resolve): Promise<string> {
     const split = splitCommandLine(line)
     if (split === undefined || split.length === 0) {
       const why =
@@ -103,7 +96,7 @@ export class Resolver {
       throw unresolved(`uses \${command:…}, which ${why}.`)
     }
     // The line is split before references are resolved: a value never becomes two words.
-    const words = await Promise.all(split.map((word) => this.#fill(word, nesting + 1)))
+    const words = await Promise.all(split.map(resolve))
     return await this.#once(`command:${JSON.stringify(words)}`, () =>
       this.#run(words, this.#baseDir),
     )

@@ -1,6 +1,8 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { isPlainObject } from "../internal/guards.ts"
+import { fillTexts } from "../internal/references.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 
 /** Resolves the `${…}` references of a text. */
 export type Resolve = (text: string) => Promise<string>
@@ -17,22 +19,18 @@ export async function fill<TValue>(
   source: string | undefined,
   path = "",
 ): Promise<TValue> {
-  if (typeof value === "string") return (await fillText(value, resolve, source, path)) as TValue
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) =>
-      fill(item, resolve, source, `${path}[${index}]`),
-    )
-    return (await Promise.all(items)) as TValue
-  }
-  if (!isPlainObject(value)) return value
-  const entries = await Promise.all(
-    Object.entries(value).map(async ([key, item]) => {
-      const below = path === "" ? key : `${path}.${key}`
-      return [key, await fill(item, resolve, source, below)] as const
-    }),
-  )
-  // From entries, so that "__proto__" is an ordinary key.
-  return Object.fromEntries(entries) as TValue
+  return await fillTexts(value, (text, at) => fillText(text, resolve, source, at), path)
+}
+
+/** The options among the fields of a source, with references resolved. */
+export async function fillOptions<TOptions extends object>(
+  fields: object,
+  rules: OptionsSchema<TOptions>,
+  resolve: Resolve,
+  source: string,
+): Promise<Partial<TOptions>> {
+  const given = Object.entries(fields).filter(([name]) => Object.hasOwn(rules, name))
+  return (await fill(Object.fromEntries(given), resolve, source)) as Partial<TOptions>
 }
 
 async function fillText(

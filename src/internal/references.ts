@@ -1,4 +1,6 @@
-// Parses references such as `${env:NAME}` in a text. Resolving them happens elsewhere.
+// References such as `${env:NAME}` in texts: which there are, and their replacement by values from elsewhere.
+
+import { isPlainObject } from "./guards.ts"
 
 /** One piece of a text. */
 export type TextPart =
@@ -58,6 +60,64 @@ export function parseReferences(text: string, ofEditors = false): readonly TextP
   plain += text.slice(at)
   if (plain !== "") parts.push({ kind: "text", text: plain })
   return parts
+}
+
+const MAX_NESTING = 8
+
+/** A reference in a text. */
+export type Reference = Exclude<TextPart, { readonly kind: "text" }>
+
+/** Where the values of references come from. */
+export interface ReferenceValues {
+  /** The value of a reference. `resolve` is for a text inside of it, such as the default of a variable. */
+  valueOf(part: Reference, resolve: (text: string) => Promise<string>): Promise<string> | string
+  /** The error for a text; its message says what is wrong with it. */
+  error(message: string): Error
+  /** References are those of editors; see `parseReferences`. */
+  readonly isOfEditors?: boolean | undefined
+}
+
+/** Replaces the references of a text. Values are inserted once, and may contain `${`. */
+export async function resolveReferences(
+  text: string,
+  values: ReferenceValues,
+  nesting = 0,
+): Promise<string> {
+  if (!text.includes("${")) return text
+  if (nesting > MAX_NESTING) throw values.error("has references nested too deeply.")
+  const inner = (part: string): Promise<string> => resolveReferences(part, values, nesting + 1)
+  let out = ""
+  for (const part of parseReferences(text, values.isOfEditors)) {
+    out += part.kind === "text" ? part.text : await values.valueOf(part, inner)
+  }
+  return out
+}
+
+/** Copies plain data with other texts. Functions and class instances stay as they are. */
+export async function fillTexts<TValue>(
+  value: TValue,
+  fill: (text: string, path: string) => Promise<string> | string,
+  path: string,
+): Promise<TValue> {
+  if (typeof value === "string") return (await fill(value, path)) as TValue
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, index) => fillTexts(item, fill, `${path}[${index}]`))
+    return (await Promise.all(items)) as TValue
+  }
+  if (!isPlainObject(value)) return value
+  const entries = await Promise.all(
+    Object.entries(value).map(async ([key, item]) => {
+      const below = path === "" ? key : `${path}.${key}`
+      return [key, await fillTexts(item, fill, below)] as const
+    }),
+  )
+  // From entries, so that "__proto__" is an ordinary key.
+  return Object.fromEntries(entries) as TValue
+}
+
+/** opencode's `{env:NAME}` as `${env:NAME}`. */
+export function withDollars(text: string): string {
+  return text.replaceAll(/(?<!\$)\{(env:\w+(?::-[^{}]*)?)\}/g, (_, inner: string) => `\${${inner}}`)
 }
 
 /** Parses the text between the braces; `undefined` when it is not a reference. */

@@ -20,11 +20,15 @@ const MAX_TEXT = 121
 export function tableOf(value: unknown): TableModel | undefined {
   if (isTable(value)) return modelOf(value, undefined)
   if (!isRecord(value)) return undefined
-  const lists = Object.entries(value).filter((entry): entry is [string, readonly object[]] =>
-    isTable(entry[1]),
-  )
-  const [only, ...more] = lists
-  return only === undefined || more.length > 0 ? undefined : modelOf(only[1], only[0])
+  let table: TableModel | undefined
+  // Not `Object.entries`: an object may have a million members.
+  for (const name in value) {
+    const list = Object.hasOwn(value, name) ? value[name] : undefined
+    if (!isTable(list)) continue
+    if (table !== undefined) return undefined
+    table = modelOf(list, name)
+  }
+  return table
 }
 
 function isTable(value: unknown): value is readonly object[] {

@@ -11,6 +11,8 @@ export class Documents {
   alive: Uint8Array = new Uint8Array(64)
   idHashes: Uint32Array = new Uint32Array(64)
   nameHashes: Uint32Array = new Uint32Array(64)
+  /** Whether each reads or changes something. */
+  effects: Uint8Array = new Uint8Array(64)
   readonly #numbers = new Map<string, number>()
   /** Every document's terms, one after the other, and where those of each end. */
   #terms: Uint32Array = new Uint32Array(1024)
@@ -37,12 +39,18 @@ export class Documents {
     return this.#terms.subarray(start, this.#termEnds[number])
   }
 
-  add(id: string, terms: ArrayLike<number>): number {
+  add(id: string, terms: ArrayLike<number>, effect: number): number {
     const name = id.slice(id.indexOf(".") + 1)
-    return this.#append(id, terms, hashParts(partsOf(id)), hashParts(partsOf(name)))
+    return this.#append(id, terms, hashParts(partsOf(id)), hashParts(partsOf(name)), effect)
   }
 
-  #append(id: string, terms: ArrayLike<number>, idHash: number, nameHash: number): number {
+  #append(
+    id: string,
+    terms: ArrayLike<number>,
+    idHash: number,
+    nameHash: number,
+    effect: number,
+  ): number {
     const number = this.ids.length
     const start = number === 0 ? 0 : this.#termEnds[number - 1]!
     this.#terms = grown(this.#terms, start + terms.length)
@@ -53,6 +61,8 @@ export class Documents {
     this.idHashes[number] = idHash
     this.nameHashes = grown(this.nameHashes, number + 1)
     this.nameHashes[number] = nameHash
+    this.effects = grown(this.effects, number + 1)
+    this.effects[number] = effect
     this.alive = grown(this.alive, number + 1)
     this.alive[number] = 1
     this.ids.push(id)
@@ -85,7 +95,7 @@ export class Documents {
       if (this.alive[number] === 0) continue
       const terms = this.termsOf(number).map((term) => termNumbers[term]!)
       const hashes = [this.idHashes[number]!, this.nameHashes[number]!] as const
-      numbers[number] = documents.#append(id, terms, ...hashes)
+      numbers[number] = documents.#append(id, terms, ...hashes, this.effects[number]!)
     }
     documents.#place(
       this.inIdOrder()

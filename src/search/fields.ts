@@ -9,6 +9,8 @@ export interface SearchDocument {
   readonly description: string
   readonly tags?: readonly string[] | undefined
   readonly inputNames?: readonly string[] | undefined
+  /** Whether it changes nothing; `undefined` if that is not known. */
+  readonly readsOnly?: boolean | undefined
 }
 
 interface Field {
@@ -57,6 +59,15 @@ export function impactsOf(document: SearchDocument): Map<string, number> {
   addField(weights, INPUTS, identifierWords(document.inputNames ?? []))
   addField(weights, DESCRIPTION, proseWords(description.slice(end)))
   return saturated(weights)
+}
+
+/** What a document does, as a number; 0 if that is not known. */
+export const READS = 1
+export const CHANGES = 2
+
+export function effectOf({ readsOnly }: SearchDocument): number {
+  if (readsOnly === undefined) return 0
+  return readsOnly ? READS : CHANGES
 }
 
 /** The weights of words, each with those of its other forms added, brought to the range of impacts. */

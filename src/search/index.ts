@@ -1,6 +1,6 @@
 import { Dictionary } from "./dictionary.ts"
 import { Documents, hashParts } from "./documents.ts"
-import { impactsOf, type SearchDocument } from "./fields.ts"
+import { effectOf, impactsOf, type SearchDocument } from "./fields.ts"
 import { Postings } from "./postings.ts"
 import { planQuery, queryParts } from "./query.ts"
 import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "./rank.ts"
@@ -61,7 +61,7 @@ export class SearchIndex {
     const impacts = [...impactsOf(document)]
     this.remove(document.id)
     const terms = impacts.map(([word]) => this.#dictionary.use(word))
-    const number = this.#documents.add(document.id, terms)
+    const number = this.#documents.add(document.id, terms, effectOf(document))
     for (const [i, [, impact]] of impacts.entries()) this.#postings.add(terms[i]!, number, impact)
   }
 

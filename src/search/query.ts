@@ -1,7 +1,8 @@
 import type { Dictionary } from "./dictionary.ts"
-import { REMOVING, synonymsOf, withoutPhrases } from "./synonyms.ts"
+import { intentOf, type Intent } from "./intent.ts"
+import { SELDOM_MEANT, synonymsOf, withoutPhrases } from "./synonyms.ts"
 import { readWords } from "./tokenize.ts"
-import { STOP_WORDS, singular, stem } from "./words.ts"
+import { PREPOSITIONS, STOP_WORDS, WEAK_WORDS, singular, stem } from "./words.ts"
 
 /** Term numbers with how well each matches a word, up to 1. */
 export type TermWeights = ReadonlyMap<number, number>
@@ -10,6 +11,8 @@ export type TermWeights = ReadonlyMap<number, number>
 export interface QueryWord {
   /** Whether a document must have it to count as matching the whole query. */
   readonly required: boolean
+  /** Whether it describes something that was named before: "a branch" in "commits on a branch". */
+  readonly isDetail: boolean
   /** The word itself and related words; the number of documents with one of them shows how rare the word is. */
   readonly forms: TermWeights
   /** Synonyms, and the word joined with its neighbor. */
@@ -23,6 +26,8 @@ export interface QueryPlan {
   readonly words: readonly QueryWord[]
   /** Terms that lower the score of a document. */
   readonly unwanted: readonly number[]
+  /** What the query asks for. */
+  readonly intent: Intent
 }
 
 const MAX_QUERY_LENGTH = 4096
@@ -56,13 +61,20 @@ export function queryParts(query: string, isKnown: (word: string) => boolean): s
 /** Finds the terms that match each word of a query. */
 export function planQuery(parts: readonly string[], dictionary: Dictionary): QueryPlan {
   const words: QueryWord[] = []
+  const intent = intentOf(parts)
   const asked = withoutPhrases(parts)
+  const isVague = asked.every(({ word }) => isOptional(word))
+  if (intent === "read" && !parts.some((word) => means(word, ["get"]))) {
+    // Questions are answered by lists, more often than by anything else.
+    asked.push({ word: "list", isHelp: true })
+  }
   const spelled = asked.map(({ word }) => word)
-  const onlyStopWords = spelled.every((word) => STOP_WORDS.has(word))
+  let isDetail = false
   let corrections = MAX_CORRECTIONS
   for (const [i, { word, isHelp }] of asked.entries()) {
+    if (words.length > 0 && PREPOSITIONS.has(word)) isDetail = true
     if (spelled.indexOf(word) < i) continue
-    const required = onlyStopWords || !(isHelp || STOP_WORDS.has(word))
+    const required = !isHelp && (isVague || !isOptional(word))
     const forms = formsOf(word, dictionary)
     const others = synonymTerms(spelled, i, dictionary)
     const guesses = longerWords(word, word === parts.at(-1), dictionary)
@@ -71,22 +83,37 @@ export function planQuery(parts: readonly string[], dictionary: Dictionary): Que
       for (const term of dictionary.near(word)) guesses.set(term, TYPO_WEIGHT)
     }
     const pieces = isKnown || guesses.size > 0 ? [] : splitWord(word, dictionary)
-    if (pieces.length === 0) words.push({ required, forms, others, guesses })
+    if (pieces.length === 0) words.push({ required, isDetail, forms, others, guesses })
     for (const piece of pieces) {
       const none = new Map<number, number>()
-      words.push({ required, forms: formsOf(piece, dictionary), others: none, guesses: none })
+      words.push({
+        required,
+        isDetail,
+        forms: formsOf(piece, dictionary),
+        others: none,
+        guesses: none,
+      })
     }
   }
   return {
     words: words.slice(0, MAX_PLANNED_WORDS),
-    unwanted: spelled.some(isRemoving)
-      ? []
-      : REMOVING.flatMap((word) => dictionary.find(word) ?? []),
+    unwanted: SELDOM_MEANT.flatMap((group) =>
+      spelled.some((word) => means(word, group))
+        ? []
+        : group.flatMap((word) => dictionary.find(word) ?? []),
+    ),
+    intent,
   }
 }
 
-function isRemoving(word: string): boolean {
-  return REMOVING.includes(word) || REMOVING.some((other) => synonymsOf(word).has(other))
+/** Whether a word seldom says what an operation is about; version numbers belong to values. */
+function isOptional(word: string): boolean {
+  return STOP_WORDS.has(word) || WEAK_WORDS.has(word) || /^v?\d+$/.test(word)
+}
+
+/** Whether a word is one of these, or stands for one. */
+function means(word: string, words: readonly string[]): boolean {
+  return words.includes(word) || words.some((other) => synonymsOf(word).has(other))
 }
 
 function formsOf(word: string, dictionary: Dictionary): Map<number, number> {

@@ -1,6 +1,6 @@
 import { grown } from "./arrays.ts"
 import type { Documents } from "./documents.ts"
-import { MAX_IMPACT } from "./fields.ts"
+import { CHANGES, MAX_IMPACT, READS } from "./fields.ts"
 import type { Postings } from "./postings.ts"
 import type { QueryPlan, QueryWord, TermWeights } from "./query.ts"
 
@@ -20,8 +20,14 @@ const GUESSED_IN_VAIN = 0.05
 /** Minimum share of the words that a document must have. */
 const MIN_SHARE = 0.24
 
-/** The factor for a document whose name is about removal, if the query is not. */
+/** The factor for a document whose name says what the query does not ask for, such as removal. */
 const UNWANTED = 0.75
+/** The factor for what changes something, if the query asks to be told something, and the other way round. */
+const CHANGES_UNASKED = 0.4
+const READS_UNASKED = 0.5
+/** How much a word counts that is not required, and one that describes what was named before. */
+const OPTIONAL = 0.6
+const DETAIL = 0.6
 /** A word is in the name of a document when its impact is this large. */
 const NAME_IMPACT = 110
 
@@ -42,7 +48,7 @@ export class Scorer {
    * makes of its relevance, from 0 up to 1, and of whether it has all the words.
    */
   keys(
-    { words, unwanted }: QueryPlan,
+    { words, unwanted, intent }: QueryPlan,
     documents: Documents,
     postings: Postings,
     toKey: (document: number, relevance: number, hasAll: boolean) => number,
@@ -58,12 +64,16 @@ export class Scorer {
     }
     const required = needed.length
     const least = required > 1 ? answered * MIN_SHARE : 0
+    const { effects } = documents
+    const [unasked, factor] =
+      intent === "read" ? [CHANGES, CHANGES_UNASKED] : [READS, intent ? READS_UNASKED : 1]
     const keys = new Float64Array(count)
     let kept = 0
     for (let i = 0; i < count; i++) {
       const document = this.#hits[i]!
       const matched = this.#matched[document]!
-      const relevance = (this.#sum[document]! * matched) / required
+      const asked = effects[document] === unasked ? factor : 1
+      const relevance = (this.#sum[document]! * matched * asked) / required
       this.#sum[document] = 0
       this.#matched[document] = 0
       if (matched <= least) continue
@@ -92,13 +102,15 @@ export class Scorer {
     const surely = collect(word.others)
     collect(word.guesses)
     const uses = exactAnswers > 0 ? exactAnswers : answers
-    const rarity = Math.log(1 + (documents.size - uses + 0.5) / (uses + 0.5)) / MAX_IMPACT
+    const weight = (word.required ? 1 : OPTIONAL) * (word.isDetail ? DETAIL : 1)
+    const rarity = Math.log(1 + (documents.size - uses + 0.5) / (uses + 0.5))
+    const scale = (weight * rarity) / MAX_IMPACT
     let total = count
     for (let i = 0; i < answers; i++) {
       const document = this.#hitsOfWord[i]!
       const value = best[document]!
       if (this.#sum[document] === 0) this.#hits[total++] = document
-      this.#sum[document]! += value * rarity
+      this.#sum[document]! += value * scale
       if (word.required) {
         this.#matched[document]! += i < surely ? Math.min(1, value / FULL_VALUE) : guessed
       }

@@ -12,6 +12,23 @@ export const STOP_WORDS: ReadonlySet<string> = /* @__PURE__ */ new Set(
   ).split(" "),
 )
 
+/** Words that begin a closer description of what was named before: "list commits *of a branch*". */
+export const PREPOSITIONS: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ "about between by for from in into of on per to under using via with within without".split(
+    " ",
+  ),
+)
+
+/** Words that seldom name what an operation is about: optional in a query that has better ones. */
+export const WEAK_WORDS: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ (
+    "after again already always another any anybody anyone anything automatically before certain currently detail details different during each else every " +
+    "everybody everyone everything everywhere give given here just lately later like made make many may might more most " +
+    "much must new nobody none nothing now old once one only other out own people put really recently right said same say see " +
+    "show someone still stuff tell thing today together too two three under up very way well without yesterday yet"
+  ).split(" "),
+)
+
 /**
  * The part of an English word that its plural, `-ed` and `-ing` forms share.
  *

@@ -2,24 +2,34 @@ import { isImportedSpec } from "../core/define.ts"
 import { withoutHiddenText } from "../mcp/hidden-text.ts"
 import type { JsonObject, MCPEra } from "../mcp/model.ts"
 import type { JsonSchema } from "../schema/json.ts"
+import { invalid } from "../core/validation.ts"
+import { isRecord } from "../internal/guards.ts"
+import { pointerTokens } from "../schema/json.ts"
 import { limitsOf } from "../schema/read/facts.ts"
 import { mapSchemas } from "../schema/read/plain-schema.ts"
 import type { Listing } from "./listing.ts"
 import { annotationsOf, visibleTitle, type OperationTool } from "./tool.ts"
 
 /** Maximum characters of a description, of the description of an error, and of all examples as JSON. */
-const MAX_DESCRIPTION = 2000
+const MAX_DESCRIPTION = 1000
 const MAX_ERROR = 200
-const MAX_EXAMPLES = 2000
+const MAX_EXAMPLES = 1000
 
-const ABRIDGED = `Abridged: describe_operation with format "schema" gives the complete JSON Schemas.`
+const ABRIDGED = `Abridged. For one part of the input, call describe_operation with its path, such as path: "/body/spec". format: "schema" gives the complete JSON Schemas, which can be long.`
 
-/** Describes an operation for a model: its types as TypeScript declarations of a few kilobytes. */
-export async function describeTypes(tool: OperationTool, era: MCPEra): Promise<JsonObject> {
+/**
+ * Describes an operation for a model: its types as TypeScript declarations of a few kilobytes, or those of the part of
+ * its input at a path. Throws a `CallError`.
+ */
+export async function describeTypes(
+  tool: OperationTool,
+  era: MCPEra,
+  path?: string,
+): Promise<JsonObject> {
   // Loaded on use: few servers print types.
-  const { operationTypes } = await import("../typegen/operation-types.ts")
+  const { operationTypes, PartError } = await import("../typegen/operation-types.ts")
   const { spec } = tool
-  const { text, isAbridged } = operationTypes({
+  const schemas = {
     input: commentedSchema(tool.form.schema),
     output: outputOf(tool, era),
     errors: (spec.errorSchemas ?? []).map(({ code, description, schema }) => ({
@@ -29,7 +39,21 @@ export async function describeTypes(tool: OperationTool, era: MCPEra): Promise<J
     })),
     // Imported operations leave defaults to their server.
     fillsDefaults: !isImportedSpec(spec),
-  })
+  }
+  if (path !== undefined && path !== "" && path !== "/") {
+    try {
+      const part = operationTypes(
+        schemas,
+        pointerTokens(path.startsWith("/") ? path : `/${path}`) ?? [path],
+      )
+      return { id: tool.id, path, types: part.text, ...(part.isAbridged && { note: ABRIDGED }) }
+    } catch (error) {
+      if (!(error instanceof PartError)) throw error
+      const issues = [{ path: "/path", message: error.message }]
+      throw invalid("VALIDATION_ERROR", 'Input for "describe_operation"', issues)
+    }
+  }
+  const { text, isAbridged } = operationTypes(schemas)
   const words = plainText(tool.description)
   return {
     ...headOf(tool),
@@ -102,12 +126,24 @@ export function briefText(text: string, most: number): string {
 /** A schema with short descriptions that include what types cannot express: ranges, lengths, formats. */
 function commentedSchema(schema: JsonSchema): JsonSchema {
   return mapSchemas(schema, (node) => {
-    const { title: _, description, ...rest } = node
+    const { title: _, description, ...rest } = withoutReadOnly(node)
     const words = typeof description === "string" ? briefText(description, MAX_COMMENT) : ""
     const limits = commentOn(node)
     const comment = limits === "" ? words : `${words} (${limits})`.trim()
     return comment === "" ? rest : { ...rest, description: comment }
   })
+}
+
+/** A schema without the members that only the server sets. Required ones stay: a call is refused without them. */
+function withoutReadOnly(schema: JsonSchema): JsonSchema {
+  const { properties, required } = schema
+  if (!isRecord(properties)) return schema
+  const kept = Object.entries(properties).filter(
+    ([key, one]) =>
+      !(isRecord(one) && one["readOnly"] === true) ||
+      (Array.isArray(required) && required.includes(key)),
+  )
+  return { ...schema, properties: Object.fromEntries(kept) }
 }
 
 /** What a schema asks for beyond its type, in a few words. */

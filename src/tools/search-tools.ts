@@ -69,6 +69,11 @@ export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
       type: "object",
       properties: {
         id: { type: "string", description: "Operation id, such as task.create." },
+        path: {
+          type: "string",
+          description:
+            'Only this part of the input, such as "/body/spec/template", where a description was abridged.',
+        },
         format: {
           type: "string",
           enum: ["types", "schema"],
@@ -149,7 +154,7 @@ export async function callSearchTool(
       return answer(
         isFull
           ? describeSchemas(tool, call.era, ground.listing)
-          : await describeTypes(tool, call.era),
+          : await describeTypes(tool, call.era, input["path"] as string | undefined),
       )
     }
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { type CommentParts, printComment } from "./comments.ts"
 import { Definitions } from "./definitions.ts"
-import { mapParts, OPEN_INDEX, STRING, UNKNOWN } from "./model.ts"
+import { mapParts, NEVER, OPEN_INDEX, STRING, UNKNOWN } from "./model.ts"
 import type { NamedType, ObjectNode, TypeNode, UnionNode } from "./model.ts"
 import { nameTypes } from "./name-types.ts"
 import { annotation, printType } from "./print.ts"
@@ -33,9 +33,9 @@ export interface OperationTypes {
 }
 
 /** Maximum characters of each part, with the types that it mentions. */
-const MAX_INPUT = 6000
-const MAX_OUTPUT = 3000
-const MAX_ERRORS = 1000
+const MAX_INPUT = 4400
+const MAX_OUTPUT = 1600
+const MAX_ERRORS = 600
 
 /** Maximum number of omitted types that are declared as `unknown`. */
 const MAX_OMITTED = 25
@@ -64,8 +64,14 @@ interface Declaration {
   readonly comment?: CommentParts | undefined
 }
 
-/** Writes the types of an operation: all of its input where that fits, and the outer parts of its output. */
-export function operationTypes(schemas: OperationSchemas): OperationTypes {
+/**
+ * Writes the types of an operation: all of its input where that fits, and the outer parts of its output. With a path,
+ * only the part of the input there. Throws a `PartError` if there is none.
+ */
+export function operationTypes(
+  schemas: OperationSchemas,
+  path: readonly string[] = [],
+): OperationTypes {
   const definitions = new Definitions(new SchemaTexts())
   const output = definitions.convert(schemas.output, "Output", "output")
   const view = schemas.fillsDefaults ? "filled" : "given"
@@ -81,8 +87,12 @@ export function operationTypes(schemas: OperationSchemas): OperationTypes {
     index: [],
   }
   const normalize = normalizeTypes(definitions.types)
-  const { nameOf } = nameTypes(definitions.types, ["Input", "Output", "Errors"])
+  const { nameOf } = nameTypes(definitions.types, ["Input", "Output", "Errors", "Part"])
   const page = new Page(nameOf)
+  if (path.length > 0) {
+    page.add({ name: "Part", body: partAt(normalize(input), path) }, MAX_INPUT, true)
+    return page.finish()
+  }
   page.add({ name: "Input", body: normalize(input) }, MAX_INPUT, true)
   if (schemas.output !== undefined) {
     page.add({ name: "Output", body: normalize(output) }, MAX_OUTPUT, false)
@@ -107,15 +117,18 @@ class Page {
 
   add(root: Declaration, maxLength: number, hasComments: boolean): void {
     let left = maxLength
+    // Types are worth more than comments.
+    const forms = FORMS.slice(hasComments && this.#isShort(root, maxLength) ? 0 : 1)
     const waiting = [root]
-    // The list grows during the loop: types closer to the root come first.
+    // The list grows during the loop: required types come first, then those closer to the root.
     for (const next of waiting) {
-      const fitting = this.#fit(next, left, hasComments)
+      const fitting = this.#fit(next, left, forms)
       if (fitting === undefined) {
         this.#omitted.push(next.name)
         continue
       }
       left -= fitting.text.length
+      this.#isAbridged ||= hasComments && forms.length < FORMS.length
       this.#blocks.push(fitting.text)
       for (const type of mentioned(fitting.body)) {
         const name = this.#nameOf(type)
@@ -124,6 +137,34 @@ class Page {
         waiting.push({ name, body: type.body, comment: type.comment })
       }
     }
+  }
+
+  /** Whether a type and all that it mentions fit with their comments. */
+  #isShort(root: Declaration, maxLength: number): boolean {
+    let left = maxLength
+    const waiting = [root]
+    const seen = new Set(this.#names)
+    for (const { name, body, comment } of waiting) {
+      left -= this.#print(name, body, comment, true).length
+      if (left < 0) return false
+      for (const type of mentioned(body)) {
+        const other = this.#nameOf(type)
+        if (!seen.has(other)) waiting.push({ name: other, body: type.body, comment: type.comment })
+        seen.add(other)
+      }
+    }
+    return true
+  }
+
+  #print(
+    name: string,
+    body: TypeNode,
+    comment: CommentParts | undefined,
+    comments: boolean,
+  ): string {
+    const options = { nameOf: this.#nameOf, comments, isBrief: true }
+    const words = comments ? printComment(comment, "") : ""
+    return `${words}type ${name} =${annotation(printType(body, "", options))}\n`
   }
 
   finish(): OperationTypes {
@@ -137,14 +178,11 @@ class Page {
   #fit(
     { name, body, comment }: Declaration,
     maxLength: number,
-    hasComments: boolean,
+    forms: readonly Form[],
   ): { readonly text: string; readonly body: TypeNode } | undefined {
-    const forms = hasComments ? FORMS : FORMS.slice(1)
     for (const form of forms) {
       const shown = abridged(body, form)
-      const options = { nameOf: this.#nameOf, comments: form.hasComments, isBrief: true }
-      const words = form.hasComments ? printComment(comment, "") : ""
-      const text = `${words}type ${name} =${annotation(printType(shown, "", options))}\n`
+      const text = this.#print(name, shown, comment, form.hasComments)
       if (text.length > maxLength) continue
       if (form !== forms[0]) this.#isAbridged = true
       return { text, body: shown }
@@ -189,9 +227,13 @@ function abridged(node: TypeNode, extent: Extent): TypeNode {
   }
 }
 
-/** The declared types that a type mentions. */
+/** The declared types that a type mentions, those of required members first. */
 function mentioned(node: TypeNode): NamedType[] {
   if (node.kind === "named") return [node.type]
+  if (node.kind === "object") {
+    const types = requiredFirst(node.properties).flatMap(({ type }) => mentioned(type))
+    return [...types, ...node.index.flatMap(({ type }) => mentioned(type))]
+  }
   const types: NamedType[] = []
   mapParts(node, (part) => {
     types.push(...mentioned(part))
@@ -202,13 +244,17 @@ function mentioned(node: TypeNode): NamedType[] {
 
 function abridgedObject(node: ObjectNode, extent: Extent): TypeNode {
   const deeper = { ...extent, depth: extent.depth - 1 }
-  const properties = node.properties
-    .filter(({ key }) => key.length <= MAX_TEXT)
-    .slice(0, extent.members)
+  const short = node.properties.filter(({ key }) => key.length <= MAX_TEXT)
+  const kept = new Set(requiredFirst(short).slice(0, extent.members))
+  const properties = short.filter((one) => kept.has(one))
   const isWhole = properties.length === node.properties.length
   const index = node.index.filter(({ prefix }) => prefix.length <= MAX_TEXT)
-  const kept = { ...node, properties, index: isWhole ? index : [OPEN_INDEX] }
-  return mapParts(kept, (part) => abridged(part, deeper))
+  const shown = { ...node, properties, index: isWhole ? index : [OPEN_INDEX] }
+  return mapParts(shown, (part) => abridged(part, deeper))
+}
+
+function requiredFirst(properties: ObjectNode["properties"]): ObjectNode["properties"] {
+  return properties.toSorted((a, b) => Number(a.isOptional) - Number(b.isOptional))
 }
 
 function abridgedUnion(node: UnionNode, extent: Extent): TypeNode {
@@ -219,4 +265,66 @@ function abridgedUnion(node: UnionNode, extent: Extent): TypeNode {
     (one) => one.kind === "literal" && typeof one.value === "string",
   )
   return isText ? { kind: "union", members: [...members, STRING] } : UNKNOWN
+}
+
+/** A path that an input does not have. */
+export class PartError extends Error {}
+
+/** The part of a type at a path of names. Lists are passed through; a number in the path may name an item. */
+function partAt(root: TypeNode, path: readonly string[]): TypeNode {
+  let parts: readonly TypeNode[] = [root]
+  for (const [at, name] of path.entries()) {
+    const inner = parts.flatMap((part) => membersOf(part, name))
+    const isItem = inner.length === 0 && /^\d+$/.test(name)
+    if (inner.length === 0 && !isItem) {
+      const names = [...new Set(parts.flatMap((part) => namesOf(part)))]
+      const place = at === 0 ? "The input" : `"/${path.slice(0, at).join("/")}"`
+      const has = names.length === 0 ? "no members" : `the members ${names.slice(0, 20).join(", ")}`
+      throw new PartError(`${place} has no "${name.slice(0, 100)}". It has ${has}.`)
+    }
+    if (!isItem) parts = inner
+  }
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? bodyOf(only) : { kind: "union", members: parts }
+}
+
+/** A type in the place of its name. */
+function bodyOf(node: TypeNode): TypeNode {
+  return node.kind === "named" ? node.type.body : node
+}
+
+function namesOf(node: TypeNode): string[] {
+  return objectsIn(node).flatMap(({ properties }) => properties.map(({ key }) => key))
+}
+
+function membersOf(node: TypeNode, name: string): TypeNode[] {
+  return objectsIn(node).flatMap(({ properties, index }) => {
+    const own = properties.find(({ key }) => key === name)?.type
+    const rest = index.find(({ prefix }) => name.startsWith(prefix))?.type
+    const found = own ?? rest
+    return found === undefined || found === NEVER ? [] : [found]
+  })
+}
+
+/** The objects that a type may be, or that its items may be. */
+function objectsIn(node: TypeNode, seen: Set<TypeNode> = new Set()): ObjectNode[] {
+  if (seen.has(node)) return []
+  seen.add(node)
+  switch (node.kind) {
+    case "object":
+      return [node]
+    case "named":
+      return objectsIn(node.type.body, seen)
+    case "array":
+      return objectsIn(node.item, seen)
+    case "tuple":
+      return [...node.items, ...(node.rest === undefined ? [] : [node.rest])].flatMap((one) =>
+        objectsIn(one, seen),
+      )
+    case "union":
+    case "intersection":
+      return node.members.flatMap((one) => objectsIn(one, seen))
+    default:
+      return []
+  }
 }

@@ -12,9 +12,12 @@ describe("an entry of an MCP server", () => {
     [{ url: new URL("https://a.b"), headers: () => ({}) }],
     [{ serverUrl: "https://a.b", headers: { A: "${env:TOKEN}", B: "${input:token}" } }],
     [{ httpUrl: "https://a.b", transport: "sse" }],
-    [{ transport: {} }],
+    [{ transport: { start() {}, send() {}, close() {} } }],
     [{ command: "x", environment: { A: "b" }, theme: 1 }],
     [{ command: "x", url: null, env: null }],
+    [{ url: "{env:URL}", headers: { A: "{env:TOKEN}" }, tools: ["*"] }],
+    [{ url: "https://${env:HOST}/mcp", timeout: 5000, tools: { x: { type: "query" } } }],
+    [{ command: "x", env: { CERT: "two\nlines", KEY: "literal", N: "${workspaceFolder}" } }],
   ])("is fine: %o", (entry) => {
     expect(faultsOf(entry)).toEqual([])
   })
@@ -24,26 +27,45 @@ describe("an entry of an MCP server", () => {
     [["x"], "a", `must be an object with "command" or "url", got`],
     [{}, "a", "it has neither."],
     [{ command: "x", serverUrl: "https://a.b" }, "a", "it has both."],
-    [{ url: "https://a.b", transport: {} }, "a", "it has both."],
+    [{ url: "https://a.b", transport: () => ({}) }, "a", "it has both."],
+    [{ transport: {} }, "a.transport", "must be a function or a transport"],
     [{ comand: "x" }, "a.comand", `"command"`],
-    [{ command: "" }, "a.command", "must name a program."],
+    [{ command: "" }, "a.command", "must not be empty."],
     [{ command: [] }, "a.command", "must name a program."],
-    [{ command: ["x", {}] }, "a.command", "must name a program."],
-    [{ command: "x", args: "y" }, "a.args", "must be a list of strings"],
-    [{ command: "x", args: [null] }, "a.args", "must be a list of strings"],
-    [{ command: "x", env: { A: null } }, "a.env", "must be an object with strings."],
-    [{ command: "x", environment: "A=b" }, "a.environment", "must be an object with strings."],
-    [{ url: "https://a.b", headers: [] }, "a.headers", "must be an object with strings."],
-    [{ url: 1 }, "a.url", "must be an address."],
-    [{ httpUrl: "" }, "a.httpUrl", "must be an address."],
-    [{ command: "x", cwd: 1 }, "a.cwd", "must be a folder."],
-    [{ command: "x", envFile: "" }, "a.envFile", "must be a file."],
-    [{ command: "x", disabled: "yes" }, "a.disabled", "must be true or false."],
-    [{ command: "x", enabled: 1 }, "a.enabled", "must be true or false."],
+    [{ command: ["x", {}] }, "a.command.1", "must be a string"],
+    [{ command: "x", args: "y" }, "a.args", "must be a list"],
+    [{ command: "x", args: [null] }, "a.args.0", "must be a string"],
+    [{ command: "x", env: { A: null } }, "a.env", "has a name without a value."],
+    [{ command: "x", environment: "A=b" }, "a.environment", "must be an object"],
+    [{ url: "https://a.b", headers: [] }, "a.headers", "must be a function, an object"],
+    [{ url: 1 }, "a.url", "must be an absolute URL"],
+    [{ httpUrl: "" }, "a.httpUrl", "must be an absolute URL"],
+    [{ command: "x", cwd: 1 }, "a.cwd", "must be a string that is not empty"],
+    [{ command: "x", envFile: "" }, "a.envFile", "must not be empty."],
+    [{ command: "x", disabled: "yes" }, "a.disabled", "must be true or false"],
+    [{ command: "x", enabled: 1 }, "a.enabled", "must be true or false"],
     [{ command: "x", env: { K: "${vault:x}" } }, "a.env.K", "uses ${vault:…}, which is not known."],
     [{ command: "x", environment: { K: "${fiel:x}" } }, "a.environment.K", "mean ${file:…}?"],
+    [{ command: "x", timeout: "soon" }, "a.timeout", "must be a number of milliseconds"],
+    [{ command: "x", pin: "bloc" }, "a.pin", `Did you mean "block"?`],
+    [{ command: "x", tools: { t: { tipe: "query" } } }, "a.tools.t.tipe", `mean "type"?`],
+    [{ command: "x", type: "htpp" }, "a.type", `Did you mean "http"?`],
+    [{ url: "${vault:x}" }, "a.url", "uses ${vault:…}, which is not known."],
+    [{ url: "https://a", serverUrl: "https://b" }, "a.serverUrl", `means the same as "url".`],
   ])("has a mistake: %j", (entry, path, message) => {
     expect(faultsOf(entry)).toEqual([[path, expect.stringContaining(message)]])
+  })
+
+  test("has all of its mistakes reported at once", () => {
+    const tools = { t: { timeout: 0, disabled: "no" } }
+
+    expect(faultsOf({ comand: "x", args: [{}], maxTools: 1.5, tools })).toEqual([
+      ["a.comand", expect.any(String)],
+      ["a.args.0", expect.any(String)],
+      ["a.maxTools", expect.any(String)],
+      ["a.tools.t.disabled", expect.any(String)],
+      ["a.tools.t.timeout", expect.any(String)],
+    ])
   })
 
   test("gets names of ours, and texts", () => {

@@ -1,9 +1,11 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { ConfigError, configSchema, defineConfig, resolveConfig } from "../../src/config.ts"
-import { SOURCES } from "../../src/config/kinds/index.ts"
+import { SOURCES, type SourceKind } from "../../src/config/kinds/index.ts"
 import { isCallError } from "../../src/core/errors.ts"
+import { MCP_FIELDS } from "../../src/sources/mcp/config-fields.ts"
 import { OPENAPI_URL_OPTIONS } from "../../src/sources/openapi/options.ts"
+import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
 
 const CANARY = "canary-4f1d9a-secret"
 
@@ -127,7 +129,7 @@ describe("resolveConfig", () => {
     [
       "a wrong type",
       source({ timeout: "5" }),
-      `"sources.a.timeout" must be a number of at least 1`,
+      `"sources.a.timeout" must be a number of milliseconds above 0`,
     ],
     ["an empty text", { sources: { a: { scan: "" } } }, `"sources.a.scan" must not be empty`],
     ["a bad namespace", source({ namespace: "a b" }), `"a_b", for example`],
@@ -248,6 +250,8 @@ describe("resolveConfig", () => {
       },
       b: { mcp: { command: "x", env: { A: "${input:key}", B: "${HOME}" } } },
       c: { mcp: "https://${env:HOST}/mcp" },
+      // In a command they may be meant for another program.
+      d: { mcp: "sh -c 'echo ${x:1}'" },
     }
 
     expect(resolve({ sources }).sources.map(({ config }) => config)).toEqual(Object.values(sources))
@@ -283,7 +287,10 @@ describe("configSchema", () => {
     {},
     { $schema: "./schema.json", sources: { a: { scan: "." } } },
     { sources: [{ openapi: "x", auth: { type: "bearer", token: "x" }, include: ["a"] }] },
-    { sources: { a: { mcp: { command: "x", extra: 1 } } }, mcpServers: { b: { url: "x" } } },
+    {
+      sources: { a: { mcp: { command: "x", extra: 1 } } },
+      mcpServers: { b: { url: "https://x.y" } },
+    },
     { server: { port: 0, apiKeys: [{ hash: "${env:HASH}", id: "me" }] } },
     { server: { apiKeys: [{ hash: "${env:HASH}", id: "me", scopes: ["a"] }] } },
     { server: { apiKeys: [{ hash: "a".repeat(64), identity: { id: "me", scopes: [] } }] } },
@@ -317,13 +324,32 @@ describe("configSchema", () => {
     expect(() => resolve(value)).toThrow(ConfigError)
   })
 
-  test("has every option of an OpenAPI import that a file can hold", () => {
-    const ofHub = ["namespace", "servers", "filter", "fetch", "signal", "documentUrl"]
-    // Relative paths would start from the folder of the process.
-    const left = [...ofHub, "allowedReferences"]
-    const names = Object.keys(OPENAPI_URL_OPTIONS).filter((name) => !left.includes(name))
+  // What is left out is set by the hub, or cannot be written into a file.
+  test.each<[SourceKind, object, readonly string[]]>([
+    [
+      "openapi",
+      OPENAPI_URL_OPTIONS,
+      // Paths of allowed references would start from the folder of the process.
+      ["namespace", "servers", "filter", "fetch", "signal", "documentUrl", "allowedReferences"],
+    ],
+    ["scan", SCAN_OPTIONS, ["onProblem", "logger", "signal"]],
+  ])("has every option of %s sources that a file can hold", (kind, options, left) => {
+    const names = Object.keys(options).filter((name) => !left.includes(name))
 
-    expect(Object.keys(SOURCES.openapi.fields)).toEqual(expect.arrayContaining(names))
+    expect(Object.keys(SOURCES[kind].fields)).toEqual(expect.arrayContaining(names))
+  })
+
+  test("has every field of an entry of an MCP server that a file can hold", () => {
+    const schema = configSchema as { properties: { mcpServers: { additionalProperties: object } } }
+    const { properties } = schema.properties.mcpServers.additionalProperties as {
+      properties: Record<string, object>
+    }
+    const ofPrograms = ["fetch", "authProvider", "transport", "filter", "pins", "elicitation"]
+    const left = [...ofPrograms, "sampling", "logger", "approve"]
+    const names = Object.keys(MCP_FIELDS).filter((name) => !left.includes(name))
+
+    expect(Object.keys(properties).toSorted()).toEqual([...names, "enabled", "envFile"].toSorted())
+    expect(Object.values(properties).filter((one) => !("description" in one))).toEqual([])
   })
 
   test("is plain JSON", () => {

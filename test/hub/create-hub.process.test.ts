@@ -70,6 +70,19 @@ describe("sources of a hub", () => {
     expect(await outcomes({ output: "strict" })).toEqual(["OUTPUT_VALIDATION_ERROR", 7])
   })
 
+  test("a folder decides which files are modules, and how long they have to load", async () => {
+    const dir = folder({
+      "a.ts": operationText("near.word", "() => 7"),
+      "b.mts": operationText("near.other", "() => 8"),
+      "c.mts": "await new Promise((resolve) => setTimeout(resolve, 20_000))",
+    })
+    const hub = hubOf([sourceOf("local", { scan: dir, extensions: [".mts"], importTimeout: 3000 })])
+    await hub.ready()
+
+    expect(hub.registry.list().map(({ name }) => name)).toEqual(["other"])
+    expect(hub.report("local")).toMatchObject({ kept: 1, skipped: 1 })
+  })
+
   test("all sources are opened at once; a failing one reports its reason while the others serve", async () => {
     const dir = folder({ "a.ts": operationText("near.word", `() => "near"`) })
     const hub = hubOf([

@@ -82,9 +82,11 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "findConfig",
     "loadConfig",
     "nodeFS",
+    "openAudit",
     "scanDirectory",
     "serveHTTP",
     "serveHub",
+    "verifyAudit",
   ],
   "./redis": [
     "createRedisIdempotencyStore",

@@ -253,6 +253,31 @@ describe("SearchIndex.search", () => {
     expect(idsOf(index, "who am i")).toEqual(["c.get", "b.list"])
   })
 
+  test("puts what only reads before what changes something if the query asks a question, and behind it otherwise", () => {
+    const index = indexOf(
+      { id: "a.vacuumNodes", description: "", readsOnly: false },
+      { id: "b.probeNodes", description: "", readsOnly: true },
+    )
+
+    expect(idsOf(index, "which nodes are there")).toEqual(["b.probeNodes", "a.vacuumNodes"])
+    expect(idsOf(index, "vacate the nodes")).toEqual(["a.vacuumNodes", "b.probeNodes"])
+    expect(idsOf(index, "nodes")).toEqual(["a.vacuumNodes", "b.probeNodes"])
+  })
+
+  test("puts a thing before what belongs to it, unless the query asks for that", () => {
+    const index = indexOf("x.getBranchProtection", "y.getBranchCommits")
+
+    expect(idsOf(index, "a branch of mine")[0]).toBe("y.getBranchCommits")
+    expect(idsOf(index, "protection of a branch")[0]).toBe("x.getBranchProtection")
+  })
+
+  test("weighs what is named first more than what describes it", () => {
+    const index = indexOf("a.listBranches", "b.listCommits")
+
+    expect(idsOf(index, "commits of branches")).toEqual(["b.listCommits", "a.listBranches"])
+    expect(idsOf(index, "branches of commits")).toEqual(["a.listBranches", "b.listCommits"])
+  })
+
   test("puts what removes behind, unless the query asks for it", () => {
     const index = indexOf("a.deleteComment", "b.getComment", "c.createComment")
 

@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { mergeSorted } from "../../src/search/arrays.ts"
 import { isOneEditApart } from "../../src/search/dictionary.ts"
+import { intentOf } from "../../src/search/intent.ts"
 import { Postings } from "../../src/search/postings.ts"
 import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "../../src/search/rank.ts"
 import { partsOf } from "../../src/search/tokenize.ts"
@@ -131,6 +132,27 @@ describe("synonyms", () => {
     const words = withoutPhrases(parts).map(({ word, isHelp }) => (isHelp ? `${word}?` : word))
 
     expect(words.join(" ")).toBe(expected)
+  })
+})
+
+describe("intentOf", () => {
+  test.each([
+    ["which nodes are in the cluster", "read"],
+    ["unread notifications", "read"],
+    ["how many tickets are open", "read"],
+    ["can you please show me the invoices", "read"],
+    ["how do I cancel an order", "change"],
+    ["withdraw our balance", "change"],
+    ["please delete it", "change"],
+    ["issue create", undefined],
+    ["nodes", undefined],
+    ["how", undefined],
+    ["how to", "read"],
+    ["please", undefined],
+    ["", undefined],
+    ["__proto__ constructor", "read"],
+  ])("takes %j for what asks to %s", (query, intent) => {
+    expect(intentOf(query.toLowerCase().split(" "))).toBe(intent)
   })
 })
 

@@ -27,6 +27,8 @@ import { buildCallHandler, serveCalls } from "../../src/protocol/server/serve.ts
 import { resolveConfig } from "../../src/config.ts"
 import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http-client/public-fetch.ts"
 import { FROM_CALL_OPTIONS } from "../../src/protocol/from-call.ts"
+import { AUDIT_OPTIONS, openAudit } from "../../src/hub/audit/audit.ts"
+import { VERIFY_AUDIT_OPTIONS, verifyAudit } from "../../src/hub/audit/verify.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { HUB_OPTIONS } from "../../src/hub/model.ts"
 import { SERVE_HUB_OPTIONS, serveHub } from "../../src/hub/serve-hub.ts"
@@ -156,6 +158,8 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   row("toMCP", MCP_SERVER_OPTIONS, (options) => toMCP(registry, options)),
   method("toMCP", "listen", LISTEN_OPTIONS, (options) => toMCP(registry).listen(options), false),
   method("toMCP", "stdio", STDIO_OPTIONS, (options) => toMCP(registry).stdio(options), false),
+  row("openAudit", AUDIT_OPTIONS, (options) => openAudit("audit.jsonl", options), false),
+  row("verifyAudit", VERIFY_AUDIT_OPTIONS, (options) => verifyAudit("audit.jsonl", options), false),
   row("createHub", HUB_OPTIONS, (options) => createHub(hub.config, options)),
   row("serveHub", SERVE_HUB_OPTIONS, (options) => serveHub(hub, options), false),
   row(
@@ -269,6 +273,9 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "createManualClock",
   "createMemoryTransports",
   "createQueryUtils",
+  "toAISDK",
+  "toAnthropic",
+  "toOpenAIResponses",
   "decodeCallEvent",
   "decodeEnvelope",
   "defineConfig",

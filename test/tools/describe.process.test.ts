@@ -148,9 +148,42 @@ describe("describe_operation", () => {
     expect(types).toContain("name?: string")
     expect(types).toContain("middle39?: unknown")
     expect(types).toMatch(/type Many = /)
-    expect(note).toBe(
-      'Abridged: describe_operation with format "schema" gives the complete JSON Schemas.',
-    )
+    expect(note).toMatch(/^Abridged\..*path: "\/body\/spec"/)
+  })
+
+  test("describes the part of the input at a path, and names the members where there is none", async () => {
+    const container = {
+      type: "object",
+      required: ["name"],
+      properties: { name: {}, uid: { readOnly: true } },
+    }
+    const one = withInput({
+      type: "object",
+      properties: { body: { $ref: "#/$defs/spec" }, none: { type: "string" } },
+      $defs: {
+        spec: {
+          type: "object",
+          properties: {
+            containers: { type: "array", items: container },
+            again: { $ref: "#/$defs/spec" },
+          },
+        },
+      },
+    })
+    const surface = surfaceOf([one], searching)
+    const ask = async (path: unknown): Promise<string> =>
+      textsOf(await surface.call("describe_operation", { id: "a.b", path }, caller()))
+
+    for (const path of ["/body/containers", "body/again/again/containers/0"])
+      expect(JSON.parse(await ask(path))).toMatchObject({
+        path,
+        types: expect.stringContaining("name: unknown"),
+      })
+    expect(await ask("/body/containers")).not.toContain("uid")
+    expect(await ask("/body/container")).toContain("has the members containers, again")
+    expect(await ask("/none/x")).toContain("no members")
+    for (const path of ["/__proto__", "/~", "/body/constructor"])
+      expect(await ask(path)).toContain("VALIDATION_ERROR")
   })
 
   test("declares each of the types that it mentions, if only as unknown", async () => {

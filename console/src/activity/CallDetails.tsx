@@ -209,7 +209,8 @@ function Recorded({
       {problem !== undefined && (
         <section aria-label="Error">
           <h3>Error</h3>
-          <ProblemView problem={problem} isQuery={call.type === "query"} />
+          {/* The ids of the call, and of the one that it failed in, are in the facts about them. */}
+          <ProblemView problem={{ ...problem, requestId: "" }} isQuery={call.type === "query"} />
         </section>
       )}
       {input !== undefined && <Value name="Input" recorded={input} />}

@@ -5,7 +5,7 @@ import { useConnection, useHub, useOperations } from "../app/context.tsx"
 import { follow } from "./follow.ts"
 import type { FollowState } from "./follow.ts"
 import { createGatherer } from "./gather.ts"
-import { isRefusal } from "./refusal.ts"
+import { isRefusal } from "../api/problems.ts"
 import { steadyNow } from "../ui/steady-now.ts"
 
 /** The event handlers of a view; pass the same object in each render. */

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react"
 import type { SourceInfo, SourceStatus } from "../api/model.ts"
 import { asError } from "../app/as-error.ts"
 import { useHub } from "../app/context.tsx"
-import { isRefusal } from "./refusal.ts"
+import { isRefusal } from "../api/problems.ts"
 
 /** A requested value; the last one stays while it is requested again, or the request fails. */
 export interface Requested<TValue> {

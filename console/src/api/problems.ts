@@ -72,3 +72,8 @@ export function toProblem(value: unknown, status?: number): HTTPProblem | undefi
     status ?? (typeof own === "number" ? own : undefined),
   )
 }
+
+/** Whether a retry would not help: missing rights, or no such resource. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ProblemError && [401, 403, 404].includes(error.status)
+}

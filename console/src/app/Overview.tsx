@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect, useMemo, useState } from "react"
+import { lazy, Suspense, useCallback, useMemo } from "react"
 import type { ReactNode } from "react"
 import { causeOf, toForest } from "../activity/call-forest.ts"
 import type { LoggedCall } from "../activity/call-forest.ts"
 import { EMPTY_LOG, addTraces } from "../activity/call-log.ts"
+import { useRequested } from "../activity/use-requested.ts"
 import type { CallTrace, OperationSummary, SourceStatus } from "../api/model.ts"
 import { Badge, TypeBadge } from "../ui/Badge.tsx"
 import { Empty } from "../ui/Empty.tsx"
@@ -18,7 +19,7 @@ const Connect = lazy(async () => ({ default: (await import("./Connect.tsx")).Con
 
 /** The start page: what the hub is, how to use it, what to try, and what is wrong. */
 export function Overview(): ReactNode {
-  const { title, description } = useHubInfo()
+  const { title, description, isAdmin } = useHubInfo()
   const { status, operations } = useOperations()
   const sources = useSources() ?? []
   if (status !== "ready") {
@@ -50,7 +51,7 @@ export function Overview(): ReactNode {
           <Suggestions operations={operations} />
         </>
       )}
-      <Failures />
+      {isAdmin && <Failures />}
       {sources.length > 0 && <SourceList sources={sources} />}
     </div>
   )
@@ -114,21 +115,10 @@ const MAX_FAILURES = 5
 /** The last calls that failed, for callers who may see them. */
 function Failures(): ReactNode {
   const hub = useHub()
-  const { isAdmin } = useHubInfo()
-  const [calls, setCalls] = useState<readonly CallTrace[]>([])
-  useEffect(() => {
-    const controller = new AbortController()
-    const { signal } = controller
-    if (isAdmin) {
-      hub.stats(signal).then(
-        ({ recent }) => setCalls(recent),
-        // The page is of use without it.
-        () => undefined,
-      )
-    }
-    return () => controller.abort()
-  }, [hub, isAdmin])
-  const failures = useMemo(() => failuresIn(calls), [calls])
+  const ask = useCallback((signal: AbortSignal) => hub.stats(signal), [hub])
+  // The page is of use without it.
+  const { value: stats } = useRequested(ask)
+  const failures = useMemo(() => failuresIn(stats?.recent ?? []), [stats])
   if (failures.length === 0) return null
   return (
     <section className="card stack" aria-labelledby="overview-failures">

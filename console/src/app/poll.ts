@@ -1,4 +1,4 @@
-import { ProblemError } from "../api/model.ts"
+import { isRefusal } from "../api/problems.ts"
 import type { Session } from "../api/session.ts"
 import type { HubStore } from "./store.ts"
 
@@ -26,7 +26,7 @@ export function startPolling(store: HubStore, session: Session): () => void {
       else store.updateSources(await store.hub.sources(signal))
     } catch (error) {
       // The store has been notified whether the hub was reached.
-      if (error instanceof ProblemError && REFUSED.has(error.status)) isRefused = true
+      if (isRefusal(error)) isRefused = true
     } finally {
       isAsking = false
     }
@@ -56,8 +56,6 @@ export function startPolling(store: HubStore, session: Session): () => void {
     stopHearing()
   }
 }
-
-const REFUSED: ReadonlySet<number> = new Set([403, 404])
 
 function isBusy({ connection, sources }: HubStore): boolean {
   if (connection === "offline") return true

@@ -105,7 +105,11 @@ function FolderLine({
       <Icon name={isOpen ? "down" : "next"} className="find-arrow" />
       {icon !== undefined && <Icon name={icon} className="find-kind" />}
       <span className="find-group-name">{label}</span>
-      {isDown && <Badge tone={SOURCE_TONES[source.state]}>{source.state}</Badge>}
+      {isDown && (
+        <Badge tone={SOURCE_TONES[source.state]} title={source.reason}>
+          {source.state}
+        </Badge>
+      )}
       <span className="find-count">{count.toLocaleString("en")}</span>
     </div>
   )

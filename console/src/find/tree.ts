@@ -1,4 +1,4 @@
-import type { OperationSummary } from "../api/model.ts"
+import type { OperationSummary, SourceStatus } from "../api/model.ts"
 import { groupBy } from "../ui/group-by.ts"
 import { plainText } from "../../../src/internal/plain-text.ts"
 
@@ -44,10 +44,15 @@ const MAX_OPEN = 200
 /** Operations without tags stay together up to this number. */
 const MAX_TOGETHER = 20
 
-/** Operations by source, then by tag. One with several tags is in the folder of its first. */
-export function toTree(operations: readonly OperationSummary[]): readonly Folder[] {
-  return [...groupBy(operations, ({ source }) => source ?? "")]
-    .map(([name, members]) => sourceFolder(name, members))
+/** Operations by source, then by tag, and the sources that failed. One with several tags is in the folder of its first. */
+export function toTree(
+  operations: readonly OperationSummary[],
+  sources: readonly Pick<SourceStatus, "name" | "state">[] = [],
+): readonly Folder[] {
+  const groups = groupBy(operations, ({ source }) => source ?? "")
+  const failed = sources.filter(({ state }) => state === "failed").map(({ name }) => name)
+  return [...new Set([...groups.keys(), ...failed])]
+    .map((name) => sourceFolder(name, groups.get(name) ?? []))
     .toSorted(byLabel)
 }
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
-import { useOperations, useRoute } from "../app/context.tsx"
+import { useOperations, useRoute, useSources } from "../app/context.tsx"
 import type { OperationSummary } from "../api/model.ts"
 import { filterOperations, useFilters } from "./filters.ts"
 import { favourites, recent, useKeptIds } from "./kept-ids.ts"
@@ -36,7 +36,8 @@ export function useFinder(): Finder {
     () => search.matches && filterOperations(search.matches, filters),
     [search.matches, filters],
   )
-  const { tree, isOpen, toggle } = useTree(listed)
+  // What is filtered says nothing about a source without operations.
+  const { tree, isOpen, toggle } = useTree(listed, listed === operations)
   const rows = useMemo(
     () => (matches === undefined ? treeRows(tree, isOpen) : flatRows(matches)),
     [matches, tree, isOpen],
@@ -58,7 +59,10 @@ export function useFinder(): Finder {
 }
 
 /** The tree of operations with the user's own folders, and which of its folders are open. */
-function useTree(operations: readonly OperationSummary[]): {
+function useTree(
+  operations: readonly OperationSummary[],
+  isWhole: boolean,
+): {
   readonly tree: readonly Folder[]
   readonly isOpen: (folder: Folder) => boolean
   readonly toggle: (row: FolderRow) => void
@@ -67,7 +71,9 @@ function useTree(operations: readonly OperationSummary[]): {
   const current = route.view === "operation" ? route.id : undefined
   const { favouriteFolder, recentFolder } = useKeptFolders(operations)
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const sources = useMemo(() => toTree(operations), [operations])
+  const states = useSources()
+  const down = isWhole ? states : undefined
+  const sources = useMemo(() => toTree(operations, down), [operations, down])
   const tree = useMemo(
     () => [favouriteFolder, recentFolder, ...sources].filter((folder) => folder !== undefined),
     [favouriteFolder, recentFolder, sources],

@@ -20,6 +20,8 @@ import { TableView } from "./TableView.tsx"
 import { TextView } from "./TextView.tsx"
 import { resultBlock } from "./blocks.ts"
 import { download, downloadOf } from "./download.ts"
+import { countOf } from "./entries.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
 import { tableOf } from "../../../src/internal/table-of.ts"
 import { csvTable } from "./table.ts"
 import "./result.css"
@@ -114,7 +116,9 @@ function tabsOf(
           <SearchableJson value={data} label="Data" />
         ),
     })
-    const table = isContent(data, meta) ? undefined : tableOf(data)
+    // No object that holds a list.
+    const isMap = isRecord(data) && countOf(data) > 1000
+    const table = isMap || isContent(data, meta) ? undefined : tableOf(data)
     if (table !== undefined)
       tabs.push({ id: "table", label: "Table", panel: <TableView model={table} /> })
   }

@@ -4,6 +4,7 @@ import { isObject } from "../../../src/internal/guards.ts"
 import { weigh } from "../../../src/internal/weigh.ts"
 import { SearchField, SearchMatches } from "../ui/SearchField.tsx"
 import { JsonTree } from "./JsonTree.tsx"
+import { countOf } from "./entries.ts"
 import { searchJson } from "./search-json.ts"
 
 /** Smaller values are read faster than searched. */
@@ -21,7 +22,9 @@ export function SearchableJson({
   const wanted = useDeferredValue(text)
   const search = useMemo(() => searchJson(value, wanted), [value, wanted])
   const isLarge = useMemo(
-    () => isObject(value) && weigh(value, MIN_SEARCHED) >= MIN_SEARCHED,
+    () =>
+      isObject(value) &&
+      (countOf(value) >= MIN_SEARCHED || weigh(value, MIN_SEARCHED) >= MIN_SEARCHED),
     [value],
   )
   if (!isLarge) return <JsonTree value={value} label={label} />

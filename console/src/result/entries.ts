@@ -1,12 +1,17 @@
+import { perObject } from "../../../src/internal/per-object.ts"
+
 /** A property or item of a value. */
 export interface Entry {
   readonly key: string
   readonly value: unknown
 }
 
+/** An object may have a hundred thousand names: listing those takes long, and a tree asks several times. */
+const namesOf = perObject((value: object): readonly string[] => Object.keys(value))
+
 /** How many entries a value has. */
 export function countOf(value: object): number {
-  return Array.isArray(value) ? value.length : Object.keys(value).length
+  return Array.isArray(value) ? value.length : namesOf(value).length
 }
 
 /** Some entries of a value, in its own order. */
@@ -14,7 +19,7 @@ export function entriesOf(value: object, limit: number): readonly Entry[] {
   if (Array.isArray(value)) {
     return value.slice(0, limit).map((item: unknown, at) => ({ key: String(at), value: item }))
   }
-  return Object.keys(value)
+  return namesOf(value)
     .slice(0, limit)
     .map((key) => ({ key, value: (value as Record<string, unknown>)[key] }))
 }
@@ -25,7 +30,7 @@ export function previewOf(value: object): string {
   if (Array.isArray(value))
     return count === 0 ? "[ ]" : `[ ${count} ${count === 1 ? "item" : "items"} ]`
   if (count === 0) return "{ }"
-  const keys = Object.keys(value)
+  const keys = namesOf(value)
     .slice(0, 4)
     .map((key) => key.slice(0, 30))
   return `{ ${keys.join(", ")}${count > keys.length ? ", …" : ""} }`

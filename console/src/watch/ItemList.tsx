@@ -3,12 +3,15 @@ import type { ReactNode } from "react"
 import { LongList } from "../activity/LongList.tsx"
 import { clockText } from "../ui/index.ts"
 import { JsonTree } from "../result/JsonTree.tsx"
+import { entriesOf } from "../result/entries.ts"
+import type { Entry } from "../result/entries.ts"
 import type { WatchEntry } from "./model.ts"
-import { printShort } from "../../../src/internal/print-short.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
+import { cellText } from "../../../src/internal/table-of.ts"
 
 /** The height of a closed row, as the style sheet has it. */
 const ROW_HEIGHT = 34
-const PREVIEW_CHARACTERS = 300
+const MAX_CELLS = 6
 
 /** Items, the newest first. */
 export function ItemList({ entries }: { readonly entries: readonly WatchEntry[] }): ReactNode {
@@ -42,7 +45,7 @@ const Item = memo(function Item({
   readonly onToggle: (seq: number) => void
 }): ReactNode {
   const { seq, at, envelope } = entry
-  const preview = useMemo(() => printShort(envelope.data, PREVIEW_CHARACTERS), [envelope])
+  const cells = useMemo(() => cellsOf(envelope.data), [envelope])
   return (
     <div className="item">
       <button
@@ -55,7 +58,13 @@ const Item = memo(function Item({
         <time className="item-time" dateTime={new Date(at).toISOString()}>
           {clockText(at)}
         </time>
-        <code className="ellipsis">{preview}</code>
+        <span className="item-cells">
+          {cells.map(({ key, value }) => (
+            <span key={key} className="ellipsis">
+              <span className="muted">{key}</span> <code>{cellText(value)}</code>
+            </span>
+          ))}
+        </span>
       </button>
       {isOpen && (
         <div className="item-body">
@@ -65,3 +74,9 @@ const Item = memo(function Item({
     </div>
   )
 })
+
+/** The first parts of an item, which are below those of its neighbours; the item itself where it has none. */
+function cellsOf(data: unknown): readonly Entry[] {
+  const cells = isRecord(data) ? entriesOf(data, MAX_CELLS) : []
+  return cells.length > 0 ? cells : [{ key: "", value: data }]
+}

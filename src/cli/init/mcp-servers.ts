@@ -1,6 +1,7 @@
 import { isRecord } from "../../internal/guards.ts"
 import { redactText } from "../../internal/redact.ts"
 import { isSecretName } from "../../internal/secret-names.ts"
+import { toPlainEntry } from "../../sources/mcp/config-fields.ts"
 import type { Plain } from "../edit/print-value.ts"
 
 /** An entry of an editor for a shared configuration. */
@@ -14,15 +15,16 @@ interface SharedEntry {
  * Converts an editor's entry for a shared configuration: every secret becomes a reference to a variable. `undefined`
  * when it is not an entry.
  */
-export function shareableEntry(name: string, entry: unknown): SharedEntry | undefined {
-  if (!isRecord(entry)) return undefined
+export function shareableEntry(name: string, written: unknown): SharedEntry | undefined {
+  if (!isRecord(written)) return undefined
+  const entry = toPlainEntry(written)
   const shared: Record<string, Plain> = {}
-  for (const key of ["type", "command", "args", "url", "serverUrl", "httpUrl", "cwd"]) {
-    const value = entry[key]
-    if (typeof value === "string") shared[key] = key.endsWith("rl") ? plainUrl(value, name) : value
-    if (key === "args" && Array.isArray(value)) shared[key] = shareableArgs(name, value)
+  for (const key of ["type", "command", "args", "url", "cwd"]) {
+    const item = entry[key]
+    if (typeof item === "string") shared[key] = key === "url" ? plainUrl(item, name) : item
+    if (Array.isArray(item)) shared[key] = shareableArgs(name, item)
   }
-  if (!["command", "url", "serverUrl", "httpUrl"].some((key) => key in shared)) return undefined
+  if (!("command" in shared) && !("url" in shared)) return undefined
   const { env, headers } = entry
   if (isRecord(env)) {
     shared["env"] = mapped(env, (key, value) => (mayBeSecret(key, value) ? reference(key) : value))

@@ -1,5 +1,6 @@
 import type { MCPSource } from "../../config/kinds/mcp.ts"
 import { isRecord } from "../../internal/guards.ts"
+import { toPlainEntry } from "../../sources/mcp/config-fields.ts"
 import { launchWarnings } from "../../sources/mcp/launch-warnings.ts"
 import type { CommandSource } from "../model.ts"
 import { fieldsText } from "../output.ts"
@@ -30,13 +31,13 @@ function isWeb(text: string): boolean {
 /** What an MCP server runs or calls, with all that decides what its program does. */
 function serverText(server: unknown, env: object): string {
   const entry = isRecord(server)
-    ? server
+    ? toPlainEntry(server)
     : isWeb(String(server))
       ? { url: server }
       : { command: server }
-  const { command, args, cwd, envFile, inheritEnv } = entry as Readonly<Record<string, string>>
+  const { command, url, args, cwd, envFile, inheritEnv } = entry as Readonly<Record<string, string>>
   if (command === undefined) {
-    return `calls ${String(entry["url"] ?? entry["serverUrl"] ?? entry["httpUrl"])}`
+    return `calls ${url}`
   }
   const set = fieldsText(env, "=")
   const inherited = Array.isArray(inheritEnv) ? inheritEnv.join(", ") : "your whole environment"

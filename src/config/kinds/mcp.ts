@@ -1,28 +1,24 @@
 // MCP servers: sources, and entries in the format of editors, which have alternative field names and fields of their own.
 
-import type { CallHeaders } from "../../core/call-headers.ts"
-import { isRecord, isText } from "../../internal/guards.ts"
+import { CALL_HEADERS, type CallHeaders } from "../../core/call-headers.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { redactText } from "../../internal/redact.ts"
-import { parseReferences } from "../../internal/references.ts"
-import type { JsonSchema } from "../../schema/json.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
 import { ALIASES, MCP_FIELDS, toPlainEntry } from "../../sources/mcp/config-fields.ts"
 import { splitCommandLine } from "../command-line.ts"
 import {
   checkNames,
+  describe,
   field,
-  type IssueReporter,
-  isGiven,
+  fields,
   kindOf,
-  type Keys,
+  membersOf,
   recordOf,
   type Shape,
   text,
-  unknownKindMessage,
 } from "../field-checks.ts"
-import { address, isAddress, nameOfAddress, nameOfPath, placeOf, textOf } from "../names.ts"
+import { address, isAddress, nameOfAddress, placeOf, textOf } from "../names.ts"
 import { toNamespace } from "../names.ts"
-import { headers } from "../secret-shapes.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
 /** The tools of an MCP server. */
@@ -35,49 +31,86 @@ export interface MCPSource extends CommonSource {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Refuse a server on a private address, including public names that resolve to one. */
   readonly blockPrivate?: boolean | undefined
+  /**
+   * Whether callers share a session with the server, or a process of it. Default: each identity has its own; callers
+   * without an identity share one.
+   */
+  readonly sessions?: "shared" | "caller" | undefined
+  /** Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command such as `npx`, which may install it. */
+  readonly connectTimeout?: number | undefined
 }
 
-type Fields = Readonly<Record<string, unknown>>
+/** Fields that only a program can set. */
+type CodeOnly =
+  | "fetch"
+  | "authProvider"
+  | "transport"
+  | "filter"
+  | "pins"
+  | "elicitation"
+  | "sampling"
+  | "logger"
+  | "approve"
 
-const STRING: JsonSchema = { type: "string" }
-const BOOLEAN: JsonSchema = { type: "boolean" }
-const WORD: JsonSchema = { type: ["string", "number", "boolean"] }
-const WORDS: JsonSchema = { type: "object", additionalProperties: WORD }
-const OBJECT = "must be an object with strings."
+const ENTRY_RULES = { ...MCP_FIELDS, envFile: "text", enabled: "boolean" } as const
+type EntryField = Exclude<keyof MCPClientConfig, CodeOnly> | "envFile" | "enabled"
 
-/** Fields that are checked here; the others are checked when the server is connected. */
-const CHECKED: Readonly<
-  Record<string, [schema: JsonSchema, isValid: (value: unknown) => boolean, message: string]>
-> = {
-  command: [
-    { anyOf: [STRING, { type: "array", items: STRING }] },
-    (value) => isText(value) || (isList(value) && value.length > 0),
-    "must name a program.",
-  ],
-  args: [{ type: "array", items: WORD }, isList, `must be a list of strings, such as ["a"].`],
-  env: [WORDS, isTexts, OBJECT],
-  headers: [WORDS, (value) => isTexts(value) || typeof value === "function", OBJECT],
-  url: [STRING, (value) => isText(value) || value instanceof URL, "must be an address."],
-  cwd: [STRING, isText, "must be a folder."],
-  envFile: [STRING, isText, "must be a file."],
-  disabled: [BOOLEAN, isBoolean, "must be true or false."],
-  enabled: [BOOLEAN, isBoolean, "must be true or false."],
+/** Texts that are not secrets of their own, in which references and lines are free. */
+const TEXTS = { secret: false, refuse: undefined, isLoose: true, refers: "entry" } as const
+
+const ENTRY: Readonly<Record<string, Shape>> = {
+  ...membersOf(ENTRY_RULES),
+  ...describe<typeof ENTRY_RULES, EntryField>(ENTRY_RULES, {
+    // In commands, `${…}` may be meant for another program.
+    command: { about: "A program to start; in a list, with its first arguments.", isLoose: true },
+    args: { about: "Its arguments.", isLoose: true },
+    env: { about: "Environment variables of its process.", ...TEXTS },
+    envFile: "A file with environment variables of its process.",
+    cwd: "Its working folder.",
+    inheritEnv: "Variables of the hub that its process inherits; true for all of them.",
+    url: { about: "The address of a server.", secret: false, refers: "entry" },
+    headers: { about: "Sent with each request to its address.", ...TEXTS },
+    blockPrivate: "Refuses private addresses, including public names that resolve to one.",
+    type: "The transport; default: stdio with command, http with url.",
+    version: "The version of its operations; default: 1.0.0.",
+    era: "The generation of the protocol; default: auto, which asks the server.",
+    trust: "Trusts its hints about tools: read-only tools become queries.",
+    tools: "Options of single tools, by the server's own names.",
+    timeout: "Timeout of a request without progress in milliseconds; default: 60,000.",
+    maxTotalTimeout: "Total timeout of a request in milliseconds; default: 600,000.",
+    sessions: "Whether its callers share a session; default: each identity has its own.",
+    connectTimeout:
+      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
+    maxConcurrency: "Concurrent requests; default: 64. Others wait.",
+    maxMessageBytes: "The size of a message; default: 64 MiB.",
+    maxResultBytes: "The size of a result; default: maxMessageBytes.",
+    maxTools: "The number of tools, of resources and of prompts; default: 10,000.",
+    maxPages: "The number of pages of a list; default: 100.",
+    pin: "What happens when the definition of a tool changes; default: warn.",
+    resources: "Makes resources queries; default: false.",
+    prompts: "Makes prompts queries; default: false.",
+    roots: "Folders in which the server may work.",
+    forwardInput: "Lets the server ask callers; default: true.",
+    accessControl: "Who may call its operations; default: everyone.",
+    visibility: "Internal operations can be called by other operations only and are never served.",
+    normalize: "How to treat members that a schema does not name.",
+    output: "How to treat results that do not match their schema.",
+    disabled: "Leaves the server out.",
+    enabled: "Leaves the server out if it is false.",
+    clientInfo: "How the hub identifies itself to the server.",
+  }),
 }
 
-/** In commands, `${…}` may be meant for another program. */
-const REFERRING: ReadonlySet<string> = new Set(["env", "headers"])
-
-const KNOWN = [...Object.keys(MCP_FIELDS), ...Object.keys(ALIASES), "enabled", "envFile"]
+const SILENT = { error: () => undefined, warn: () => undefined }
+const WAYS = ["command", "url", "transport"]
+const ENTRY_SHAPE = fields("An MCP server: a command to start, or an address.", ENTRY, {
+  open: true,
+})
 
 /** The entry of one server. */
 export const mcpEntry: Shape = {
   schema: {
-    type: "object",
-    description: "An MCP server: a command to start, or an address.",
-    properties: {
-      ...Object.fromEntries(Object.entries(CHECKED).map(([name, [schema]]) => [name, schema])),
-      type: { enum: ["stdio", "http", "sse", "local", "remote", "streamable-http"] },
-    },
+    ...ENTRY_SHAPE.schema,
     anyOf: ["command", "url", "serverUrl", "httpUrl"].map((name) => ({ required: [name] })),
   },
   check(value, keys, report) {
@@ -85,63 +118,29 @@ export const mcpEntry: Shape = {
       report.error(keys, `must be an object with "command" or "url", got ${kindOf(value)}.`)
       return
     }
+    const written = new Map<string, string>()
+    const repeated = (key: string, message: string): void => report.error([...keys, key], message)
+    const entry = toPlainEntry(value, repeated, written)
     // Editors have fields of their own: only names that look like a misspelling of ours are mistakes.
-    checkNames(value, keys, report, KNOWN, { open: true })
-    checkTransport(value, keys, report)
-    for (const [name, [, isValid, message]] of Object.entries(CHECKED)) {
-      const own = ownName(value, name)
-      if (own === undefined) continue
-      if (!isValid(value[own])) report.error([...keys, own], message)
-      if (REFERRING.has(name)) checkReferences(value[own], [...keys, own], report)
+    const known = [...Object.keys(ENTRY), ...Object.keys(ALIASES)]
+    checkNames(value, keys, report, known, { open: true })
+    const ways = WAYS.filter((name) => written.has(name))
+    // A misspelling has been reported already.
+    const isMisspelt = checkNames(value, [], SILENT, WAYS.slice(0, 2), { open: true })
+    if (ways.length > 1 || (ways.length === 0 && !isMisspelt)) {
+      const got = ways.length === 0 ? "neither" : "both"
+      report.error(keys, `needs either "command" (a program) or "url" (an address); it has ${got}.`)
+    }
+    for (const [name, key] of written) {
+      const item = entry[name] ?? value[key]
+      // In files of GitHub Copilot it is a list of names: that server cannot be used, but the others can.
+      if (!Object.hasOwn(ENTRY, name) || (name === "tools" && Array.isArray(item))) continue
+      if (name === "command" && Array.isArray(item) && item.length === 0) {
+        report.error([...keys, key], "must name a program.")
+      }
+      ENTRY[name]?.check(item, [...keys, key], report)
     }
   },
-}
-
-function checkTransport(value: Fields, keys: Keys, report: IssueReporter): void {
-  const isOwn = isGiven(value, "transport") && typeof value["transport"] !== "string"
-  const ways = ["command", "url"].filter((name) => ownName(value, name) !== undefined)
-  if (isOwn) ways.push("transport")
-  if (ways.length === 1) return
-  // A misspelling has been reported already.
-  const silent = { error: () => undefined, warn: () => undefined }
-  const isNear = checkNames(value, [], silent, ["command", "url"], { open: true })
-  if (ways.length === 0 && isNear) return
-  const got = ways.length === 0 ? "neither" : "both"
-  report.error(keys, `needs either "command" (a program) or "url" (an address); it has ${got}.`)
-}
-
-/** The name or alias under which a field is present. */
-function ownName(value: Fields, name: string): string | undefined {
-  if (isGiven(value, name)) return name
-  return Object.keys(ALIASES).find((alias) => ALIASES[alias] === name && isGiven(value, alias))
-}
-
-function checkReferences(record: unknown, keys: Keys, report: IssueReporter): void {
-  if (!isRecord(record)) return
-  for (const [key, item] of Object.entries(record)) {
-    if (typeof item !== "string") continue
-    const odd = parseReferences(item).find((part) => part.kind === "unknown")
-    // `${input:…}` is a prompt of editors: that server cannot be used, but the others can.
-    if (odd?.kind === "unknown" && odd.name !== "input") {
-      report.error([...keys, key], unknownKindMessage(odd.name))
-    }
-  }
-}
-
-function isWord(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "number" || isBoolean(value)
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === "boolean"
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && value.every(isWord)
-}
-
-function isTexts(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every(isWord)
 }
 
 function refuseServer(value: string): string | undefined {
@@ -167,7 +166,7 @@ export const mcp: SourceDescription<MCPSource> = {
         text("", { refuse: refuseServer, refers: isAddress(value) }).check(value, keys, report)
       },
     },
-    headers: headers("Sent with each request to an HTTP server."),
+    headers: field(CALL_HEADERS, "Sent with each request to an HTTP server.", { isHeaders: true }),
     env: recordOf(
       "Environment variables of the server's process.",
       text("A value, or a reference: ${env:NAME}.", { refers: true }),
@@ -175,6 +174,14 @@ export const mcp: SourceDescription<MCPSource> = {
     blockPrivate: field(
       "boolean",
       "Refuses private addresses, including public names that resolve to one.",
+    ),
+    connectTimeout: field(
+      "duration",
+      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with npx, docker or uvx.",
+    ),
+    sessions: field(
+      { oneOf: ["shared", "caller"] },
+      "Whether callers share a session with the server, or each identity has its own, the default.",
     ),
   },
   hints: {
@@ -225,6 +232,21 @@ const RUNNERS: ReadonlySet<string> = new Set([
   ..."exec dlx run x tool start env cmd".split(" "),
 ])
 
+/** Names of files and folders that are the same in most packages. */
+const GENERIC: ReadonlySet<string> = new Set(
+  "index cli main app mcp server start run bin dist build lib src out esm cjs".split(" "),
+)
+
+/** The package that a program belongs to, as its path shows it: below `node_modules`, or a folder above `dist`. */
+function packageOfPath(path: string): string {
+  const parts = path.split(/[\\/]/).filter((part) => !/^(?:[A-Za-z]:|\.{0,2}|~)$/.test(part))
+  const at = parts.lastIndexOf("node_modules")
+  const [scope = "", name = ""] = at === -1 ? [] : parts.slice(at + 1)
+  if (scope !== "" && scope !== ".bin") return scope.startsWith("@") ? name : scope
+  const names = parts.map((part) => part.replace(/\.\w{2,4}$/, ""))
+  return names.findLast((one) => !GENERIC.has(one.toLowerCase())) ?? "server"
+}
+
 function nameOfCommand(words: readonly string[]): string {
   const positional = words.filter((word) => !word.startsWith("-") && !word.includes("="))
   const what = positional.find(
@@ -233,8 +255,9 @@ function nameOfCommand(words: readonly string[]): string {
   if (what === undefined) return "server"
   // A package name: remove the scope, the version, and "mcp" or "server" at either end.
   const isPath = /^[./\\~]|^[A-Za-z]:|\.(?:[cm]?[jt]sx?|py|exe|sh|rb|jar)$/.test(what)
-  if (isPath) return nameOfPath(what.replace(/\.\w{2,4}$/, ""))
-  const bare = what.replace(/^@([^/]+)\//, "").replace(/(?<=.)@.*$/, "")
+  const bare = isPath
+    ? packageOfPath(what)
+    : what.replace(/^@([^/]+)\//, "").replace(/(?<=.)@.*$/, "")
   const short = bare.replace(/^(?:mcp-server|server|mcp)-|-(?:mcp-server|server|mcp)$/g, "")
   const last = short.split("/").at(-1) ?? short
   return toNamespace(last === "" ? bare : last)

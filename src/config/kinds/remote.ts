@@ -1,10 +1,9 @@
 // The options of a remote source: another hub, or workers behind a broker.
 
-import type { CallHeaders } from "../../core/call-headers.ts"
+import { CALL_HEADERS, type CallHeaders } from "../../core/call-headers.ts"
 import type { Secret } from "../../sources/openapi/config.ts"
 import { field, fields, isGiven, listOf, type Shape, text } from "../field-checks.ts"
 import { address, nameOfAddress, placeOf, textOf } from "../names.ts"
-import { headers } from "../secret-shapes.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
 /** The operations of another hub, or of the workers behind a broker. */
@@ -90,7 +89,7 @@ export const remote: SourceDescription<RemoteSource> = {
       { refers: true, refuse: refuseRemote },
     ),
     token: secret("A token or API key, by reference: ${env:TOKEN}."),
-    headers: headers("Sent with each request to a hub."),
+    headers: field(CALL_HEADERS, "Sent with each request to a hub.", { isHeaders: true }),
     user: segment(
       "For a broker: the name under which the hub calls; with a password, also its login.",
     ),

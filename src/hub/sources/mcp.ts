@@ -4,9 +4,10 @@ import { splitCommandLine } from "../../config/command-line.ts"
 import type { MCPSource } from "../../config/kinds/mcp.ts"
 import { CallError } from "../../core/errors.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
-import { readEntry, withDollars } from "../../sources/mcp/config-entry.ts"
+import { readEntry } from "../../sources/mcp/config-entry.ts"
+import { withDollars } from "../../internal/references.ts"
 import type { MCPClientWrapper, MCPOperation } from "../../sources/mcp/client/client.ts"
-import { fixedHeaders, joinHeaders } from "../../core/call-headers.ts"
+import { joinHeaders } from "../../core/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
@@ -40,14 +41,22 @@ async function configOf(
   context: SourceContext,
 ): Promise<MCPClientConfig> {
   const { resolve, baseDir, logger } = context
-  const entry = await readMCPEntry(entryOf(source.mcp, name), name, context)
+  const entry = await readEntry(name, entryOf(source.mcp, name), {
+    fill: (text, place) => fill(text, (one) => resolve(withDollars(one)), name, place),
+    readFile: (path) => readFile(resolvePath(baseDir, path), "utf8"),
+    warn: (message) => logger.warn(message),
+  })
   const { headers, env } = await fill({ headers: source.headers, env: source.env }, resolve, name)
   const isProcess = entry.command !== undefined
   return {
     // Requests for input go to the caller.
     forwardInput: true,
+    // With a transport object there can be only one.
+    sessions: typeof entry.transport === "object" ? "shared" : "caller",
     logger,
     ...entry,
+    ...(source.sessions !== undefined && { sessions: source.sessions }),
+    ...(source.connectTimeout !== undefined && { connectTimeout: source.connectTimeout }),
     headers: joinHeaders(entry.headers, headers),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),
     ...(source.blockPrivate === true && !isProcess && { blockPrivate: true }),
@@ -66,38 +75,6 @@ function entryOf(server: MCPSource["mcp"], source: string): MCPClientConfig {
     `Source "${source}", mcp: the command line is empty, or a quotation mark in it is not closed.`,
     { retryable: false },
   )
-}
-
-/** Members that are objects of the program and must not be copied. */
-const OBJECTS = ["transport", "authProvider", "pins", "logger"] as const
-
-/**
- * Converts an entry of any editor to a configuration of ours: other names of the same options are
- * translated, editors' variables and our references are resolved.
- */
-async function readMCPEntry(
-  entry: MCPClientConfig,
-  name: string,
-  { resolve, baseDir, logger }: Pick<SourceContext, "resolve" | "baseDir" | "logger">,
-): Promise<MCPClientConfig> {
-  const { headers } = entry
-  const depends = headers !== undefined && fixedHeaders(headers) === undefined
-  const objects = Object.fromEntries(
-    [...OBJECTS, ...(depends ? (["headers"] as const) : [])]
-      .filter((key) => Object.hasOwn(entry, key))
-      .map((key) => [key, entry[key]]),
-  )
-  const texts = Object.fromEntries(
-    Object.entries(entry).filter(([key]) => !Object.hasOwn(objects, key)),
-  )
-  const filled = await fill(texts, (text) => resolve(withDollars(text)), name)
-  const fields = await readEntry(name, filled, {
-    // All references have been resolved: a secret with `${` in it stays as it is.
-    fill: (text) => text,
-    readFile: (path) => readFile(resolvePath(baseDir, path), "utf8"),
-    warn: (message) => logger.warn(message),
-  })
-  return { ...fields, ...objects }
 }
 
 class MCPOpenSource implements OpenSource {

@@ -4,7 +4,7 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import type { ImportedOperations } from "../../sources/openapi/from-openapi.ts"
 import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS } from "../../sources/openapi/options.ts"
 import type { OpenAPIConfig, OpenAPIUrlConfig } from "../../sources/openapi/options.ts"
-import { fill, type Resolve } from "../resolve-references.ts"
+import { fill, fillOptions, type Resolve } from "../resolve-references.ts"
 import type { HubSource, OpenSource, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
 import { missingCredentialsOf } from "../../sources/openapi/report.ts"
@@ -22,9 +22,14 @@ export const openapi: HubSource<OpenAPISource> = {
     const place = await fill(settings.openapi, resolve, name, "openapi")
     const health = new Listeners<string | undefined>()
     const isUrl = /^https?:/i.test(place)
-    const rules = isUrl ? OPENAPI_URL_OPTIONS : OPENAPI_OPTIONS
+    const rules: OptionsSchema<OpenAPIConfig> = isUrl ? OPENAPI_URL_OPTIONS : OPENAPI_OPTIONS
+    const { auth, credentials, baseUrl } = settings
     const config: OpenAPIUrlConfig = {
-      ...(await optionsOf(settings, rules, name, resolve)),
+      // Includes secrets for the errors: a missing one is reported when the source is opened, not at the first call.
+      ...(await fillOptions(settings, rules, resolve, name)),
+      ...(baseUrl === undefined && { servers: "document" }),
+      auth: resolvePerCall(auth, resolve) as OpenAPIConfig["auth"],
+      credentials: resolvePerCall(credentials, resolve) as OpenAPIConfig["credentials"],
       namespace,
       fetch: watchedFetch(settings.blockPrivate, health),
     }
@@ -64,26 +69,6 @@ function opened(
     onHealth: health.add,
     files,
     close: async () => {},
-  }
-}
-
-/** The options among the settings of a source, with references resolved. */
-async function optionsOf(
-  settings: OpenAPISource,
-  rules: OptionsSchema,
-  name: string,
-  resolve: Resolve,
-): Promise<Partial<OpenAPIUrlConfig>> {
-  const given: Partial<OpenAPIUrlConfig> = Object.fromEntries(
-    Object.entries(settings).filter(([option]) => Object.hasOwn(rules, option)),
-  )
-  const { auth, credentials } = given
-  return {
-    // Includes secrets for the errors: a missing one is reported when the source is opened, not at the first call.
-    ...(await fill(given, resolve, name)),
-    ...(given.baseUrl === undefined && { servers: "document" }),
-    auth: resolvePerCall(auth, resolve) as OpenAPIConfig["auth"],
-    credentials: resolvePerCall(credentials, resolve) as OpenAPIConfig["credentials"],
   }
 }
 

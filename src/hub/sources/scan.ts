@@ -2,7 +2,8 @@ import type { ScanSource } from "../../config/kinds/scan.ts"
 import { nodeFS } from "../../node/fs.ts"
 import { scanDefinitions, type ScanProblem } from "../../sources/scan/scanner.ts"
 import { freshImporter, withoutStamp } from "../config-file/fresh-import.ts"
-import { fill } from "../resolve-references.ts"
+import { SCAN_OPTIONS } from "../../sources/scan/options.ts"
+import { fill, fillOptions } from "../resolve-references.ts"
 import type { HubSource, ReportItem } from "../model.ts"
 import { pathOf } from "../origin.ts"
 
@@ -16,6 +17,7 @@ export const scan: HubSource<ScanSource> = {
       signal: context.signal,
       // Modules load slowly while many sources are starting.
       importTimeout: 30_000,
+      ...(await fillOptions(config, SCAN_OPTIONS, context.resolve, name)),
       logger: context.logger,
       onProblem: ({ file, reason }) => problems.push({ file, reason: withoutStamp(reason) }),
     })

@@ -2,7 +2,7 @@ import { CallSink } from "../../engine/sink.ts"
 import { isCallError, type CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
-import type { AnsweredOverHTTP, HTTPResponse } from "../../core/http-response.ts"
+import type { AnsweredOverHTTP, ResponseHost } from "../../core/http-response.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { closing } from "../../protocol/refusals.ts"
 import { executeInto, type ServedRegistry } from "../../engine/served-registry.ts"
@@ -16,7 +16,7 @@ import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { accepts, EVENTS } from "../negotiate.ts"
 import { badRequest, HTTPRefusal } from "./context.ts"
-import { responseOf, type RespondingRequest } from "./response.ts"
+import { responseHostOf, type RespondingRequest } from "./response.ts"
 
 /** Call options from the headers of a request. */
 export interface RequestTerms
@@ -85,8 +85,8 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, An
     return this.#incoming.requestId
   }
 
-  get answering(): HTTPResponse {
-    return responseOf(this.#incoming, this.#operationId, this.#host.logger)
+  get answering(): ResponseHost {
+    return responseHostOf(this.#incoming, this.#operationId, this.#host.logger)
   }
 
   run(registry: ServedRegistry, input: unknown): Promise<ResponseEnvelope> {

@@ -27,8 +27,7 @@ import {
   watchAll,
 } from "./call-sink.ts"
 import type { CallsHost, ItemTerms, RequestTerms } from "./call-sink.ts"
-import { contextValues } from "./request-view.ts"
-import { responseOf } from "./response.ts"
+import { responseHostOf } from "./response.ts"
 import type { EventStream, Heartbeats } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 import { badRequest, tooLong, type ResolvedHTTPOptions, type RouteRequest } from "./context.ts"
@@ -115,11 +114,9 @@ export class HTTPContext implements CallsHost {
   readonly valuesFor: ValuesFor = (operationId, incoming, identity) => {
     const { context, authenticateTimeout: timeout } = this.options
     if (context === undefined) return undefined
-    return contextValues(
-      context,
-      incoming,
-      { operationId, identity },
-      { timeout, clock: this.clock },
+    const terms = { timeout, clock: this.clock }
+    return import("./request-view.ts").then(({ contextValues }) =>
+      contextValues(context, incoming, { operationId, identity }, terms),
     )
   }
 
@@ -172,7 +169,7 @@ export class HTTPContext implements CallsHost {
     const options: CallOptions & AnsweredOverHTTP = {
       ...{ ...terms, metadata, requestId, identity: caller.identity, via: "http" },
       get answering() {
-        return responseOf(incoming, id, logger)
+        return responseHostOf(incoming, id, logger)
       },
     }
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)

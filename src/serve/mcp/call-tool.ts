@@ -47,7 +47,7 @@ export function callTool(parts: CallParts, exchange: Exchange): Promise<object> 
     era === "modern"
       ? callInRounds(parts, exchange, name, input, common)
       : parts.surface.call(name, input, { ...common, signal: token.signal, requestInput })
-  return progress === undefined ? call : call.finally(() => progress.flush())
+  return progress === undefined ? call : call.finally(() => progress.end())
 }
 
 /** Runs a modern call; the questions of its handler are its result. */

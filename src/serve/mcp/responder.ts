@@ -39,6 +39,8 @@ export class Responder {
   readonly #running = new Map<Promise<unknown>, () => void>()
   /** New calls are refused. */
   #isLeaving = false
+  /** Lists wait for it. */
+  #ready: Promise<unknown> | undefined
 
   /** All methods that are served. */
   readonly #methods: Readonly<Record<MCPEra, ReadonlyMap<string, Method>>> = {
@@ -58,7 +60,7 @@ export class Responder {
   }
 
   constructor(surface: ToolSurface, options: MCPServerOptions, logger: Logger) {
-    const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
+    const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = Infinity } = options
     this.surface = surface
     this.logger = logger
     this.#parts = { surface, logger, inputTimeoutMs, seal: new StateSeal(stateKey, stateTtlMs) }
@@ -66,6 +68,13 @@ export class Responder {
     this.#serverInfo = infoOf(options)
     this.#serverMeta = { [ENVELOPE.serverInfo]: this.#serverInfo }
     this.#instructions = options.instructions
+    if (options.ready === undefined) return
+    const ready = Promise.resolve(options.ready).catch(() => undefined)
+    this.#ready = withTimeout(ready, LIST_WAIT_MS, () => undefined, { keepsAlive: false }).then(
+      () => {
+        this.#ready = undefined
+      },
+    )
   }
 
   /** Answers a request, and finishes its exchange. Never rejects. */
@@ -146,7 +155,8 @@ export class Responder {
     return this.surface.instructions(identity, this.#instructions)
   }
 
-  #list({ era, request, caller: { identity } }: Exchange): object {
+  async #list({ era, request, caller: { identity } }: Exchange): Promise<object> {
+    if (this.#ready !== undefined) await this.#ready
     const cursor = request.params?.["cursor"]
     if (cursor !== undefined && typeof cursor !== "string") {
       throw new ProtocolError(INVALID_PARAMS, "tools/list: params.cursor must be a string.")
@@ -173,6 +183,9 @@ export class Responder {
     }
   }
 }
+
+/** Most clients list tools once, right after the start. */
+const LIST_WAIT_MS = 3000
 
 /** Answers `logging/setLevel`. */
 function setLevel({ peer, request }: Exchange): object {

@@ -2,19 +2,32 @@ import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/message-text.ts"
-import { parseReferences, type TextPart } from "../../internal/references.ts"
+import {
+  fillTexts,
+  type Reference,
+  resolveReferences,
+  withDollars,
+} from "../../internal/references.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { configError, MCP_FIELDS, toPlainEntry } from "./config-fields.ts"
 
 /** Dependencies of reading an entry. */
 export interface EntryReader {
-  /** Fills in the variables of a text. */
-  readonly fill: (text: string) => Promise<string> | string
+  /** Fills in the variables of a text; `place` is its field. */
+  readonly fill: (text: string, place: string) => Promise<string> | string
   readonly readFile: ((path: string) => Promise<string> | string) | undefined
   readonly warn: (message: string) => void
 }
 
 type Fields = Record<string, unknown>
+
+/** Objects of the program: they are not copied. */
+const OBJECTS: ReadonlySet<string> = new Set(["transport", "authProvider", "pins", "logger"])
+
+/** Fields whose texts may contain variables. Those of an editor are left alone. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(
+  [...Object.keys(MCP_FIELDS), "envFile"].filter((name) => !OBJECTS.has(name)),
+)
 
 /**
  * Converts an entry of a config file to an `MCPClientConfig`: renames aliases, fills in variables and reads
@@ -31,20 +44,18 @@ export async function readEntry(
   const fields = renameAliases(server, entry, reader)
   // The variables of a disabled server need not be set.
   if (fields["disabled"] === true) return fields
-  await fillFields(server, fields, reader)
+  for (const name of Object.keys(fields)) {
+    if (!OWN_FIELDS.has(name)) continue
+    fields[name] = await fillTexts(fields[name], reader.fill, name)
+  }
   await readEnvFile(server, fields, reader)
   return fields
 }
 
 /** Copies an entry with our field names. */
 function renameAliases(server: string, entry: Readonly<Fields>, { warn }: EntryReader): Fields {
-  const from = new Map<string, string>()
-  const fields = toPlainEntry(entry, (name, key) => {
-    const other = from.get(name)
-    if (other !== undefined) {
-      throw configError(server, key, `means the same as "${other}". Remove one of them.`)
-    }
-    from.set(name, key)
+  const fields = toPlainEntry(entry, (key, message) => {
+    throw configError(server, key, message)
   })
   const strange = Object.keys(fields).filter(
     (name) => !Object.hasOwn(MCP_FIELDS, name) && name !== "envFile",
@@ -54,35 +65,6 @@ function renameAliases(server: string, entry: Readonly<Fields>, { warn }: EntryR
     warn(`MCP server "${server}": ignored unknown fields ${names.join(", ")}.`)
   }
   return fields
-}
-
-/** Fills in variables in the strings of a config file; other values stay. */
-async function fillFields(server: string, fields: Fields, { fill }: EntryReader): Promise<void> {
-  const one = async (field: string, value: unknown): Promise<unknown> => {
-    if (typeof value !== "string") return value
-    try {
-      return await fill(value)
-    } catch (thrown) {
-      if (!(thrown instanceof VariableError)) {
-        throw configError(server, field, `could not be filled in: ${reasonOf(thrown)}`, thrown)
-      }
-      throw configError(server, field, thrown.message)
-    }
-  }
-  for (const field of ["command", "args", "cwd", "url", "env", "headers", "envFile"]) {
-    const value = fields[field]
-    if (Array.isArray(value)) {
-      fields[field] = await Promise.all(value.map((item, index) => one(`${field}[${index}]`, item)))
-    } else if (isRecord(value) && !(value instanceof URL)) {
-      const filled = {}
-      for (const [key, item] of Object.entries(value)) {
-        setOwn(filled, key, await one(`${field}.${key}`, item))
-      }
-      fields[field] = filled
-    } else if (value !== undefined) {
-      fields[field] = await one(field, value)
-    }
-  }
 }
 
 async function readEnvFile(server: string, fields: Fields, reader: EntryReader): Promise<void> {
@@ -155,14 +137,7 @@ export interface VariableSource {
 }
 
 /** Why a variable cannot be filled in; contains its name but never a value. */
-class VariableError extends Error {}
-
-const MAX_NESTING = 8
-
-/** opencode's `{env:NAME}` as `${env:NAME}`. */
-export function withDollars(text: string): string {
-  return text.replaceAll(/(?<!\$)\{(env:\w+(?::-[^{}]*)?)\}/g, (_, inner: string) => `\${${inner}}`)
-}
+export class VariableError extends Error {}
 
 /**
  * Fills in `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`, `${workspaceFolder}`,
@@ -170,28 +145,25 @@ export function withDollars(text: string): string {
  *
  * Throws `VariableError` for a variable that is not set and has no default.
  */
-export async function fillVariables(
-  text: string,
-  source: VariableSource,
-  nesting: number = 0,
-): Promise<string> {
-  if (nesting > MAX_NESTING) throw new VariableError("has defaults nested too deeply.")
-  let out = ""
-  for (const part of parseReferences(withDollars(text), true)) {
-    out += await valueOf(part, source, nesting)
-  }
-  return out
+export async function fillVariables(text: string, source: VariableSource): Promise<string> {
+  return await resolveReferences(withDollars(text), {
+    valueOf: (part, resolve) => valueOf(part, source, resolve),
+    error: (message) => new VariableError(message),
+    isOfEditors: true,
+  })
 }
 
-async function valueOf(part: TextPart, source: VariableSource, nesting: number): Promise<string> {
+async function valueOf(
+  part: Reference,
+  source: VariableSource,
+  resolve: (text: string) => Promise<string>,
+): Promise<string> {
   switch (part.kind) {
-    case "text":
-      return part.text
     case "env": {
       const { name, fallback } = part
       const value = source.env(name)
       if (value !== undefined && (value !== "" || fallback === undefined)) return value
-      if (fallback !== undefined) return await fillVariables(fallback, source, nesting + 1)
+      if (fallback !== undefined) return await resolve(fallback)
       return needed(undefined, name, `Set it, or write a default: \${${name}:-…}.`)
     }
     case "place":

@@ -88,6 +88,7 @@ export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   visibility: { oneOf: ["external", "internal"] },
   normalize: { oneOf: ["strip", "keep", "off"] },
   output: { oneOf: ["warn", "strict", "off"] },
+  sessions: { oneOf: ["shared", "caller"] },
   disabled: "boolean",
   logger: "logger",
   clientInfo: { members: CLIENT_INFO },
@@ -122,11 +123,12 @@ const TEXTS: ReadonlySet<string> = new Set(["command", "args", "env", "headers"]
 /**
  * Copies an entry with our field names, without empty fields and with the texts as strings.
  *
- * `onField` is called for each field, with our name and the original one.
+ * `onRepeat` is called for a field that is there twice, under two of its names. `keys` gets the original name of each field.
  */
 export function toPlainEntry(
   entry: Readonly<Record<string, unknown>>,
-  onField?: (name: string, key: string) => void,
+  onRepeat?: (key: string, message: string) => void,
+  keys: Map<string, string> = new Map(),
 ): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(entry)) {
@@ -134,7 +136,9 @@ export function toPlainEntry(
     // "transport" is either a transport type or a transport object.
     const isType = key === "transport" && typeof value === "string"
     const name = isType ? "type" : Object.hasOwn(ALIASES, key) ? (ALIASES[key] ?? key) : key
-    onField?.(name, key)
+    const other = keys.get(name)
+    if (other !== undefined) onRepeat?.(key, `means the same as "${other}". Remove one of them.`)
+    keys.set(name, key)
     setOwn(out, name, TEXTS.has(name) ? asTexts(value) : value)
   }
   if (out["enabled"] === false) out["disabled"] = true

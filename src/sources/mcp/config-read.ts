@@ -12,6 +12,7 @@ import {
   fillVariables,
   platformVariables,
   readEntry,
+  VariableError,
   type MCPInputVariable,
   type VariableSource,
 } from "./config-entry.ts"
@@ -57,17 +58,17 @@ export async function readServers(
   const platform = await platformVariables()
   const variables = sourceOf(options, platform, inputs)
   const warnings: string[] = []
-  const reader = {
-    fill: (text: string) => fillVariables(text, variables),
-    readFile: options.readFile ?? platform.readFile,
-    warn: (message: string) => warnings.push(message),
-  }
+  const readFile = options.readFile ?? platform.readFile
   const servers = new Map<string, MCPClientConfig>()
   const failures = new Map<string, CallError>()
   const read = await Promise.all(
     Object.entries(entries).map(async ([name, entry]) => {
       try {
-        const server = await readEntry(name, entry, reader)
+        const server = await readEntry(name, entry, {
+          fill: (text, place) => filled(text, variables, name, place),
+          readFile,
+          warn: (message) => warnings.push(message),
+        })
         // Only to validate it: it is resolved again on connecting, with other defaults.
         if (server.disabled !== true) resolveServer(name, server)
         return [name, server] as const
@@ -81,6 +82,20 @@ export async function readServers(
     else servers.set(name, result)
   }
   return { servers, failures, warnings }
+}
+
+async function filled(
+  text: string,
+  variables: VariableSource,
+  server: string,
+  place: string,
+): Promise<string> {
+  try {
+    return await fillVariables(text, variables)
+  } catch (thrown) {
+    if (thrown instanceof VariableError) throw configError(server, place, thrown.message)
+    throw configError(server, place, `could not be filled in: ${reasonOf(thrown)}`, thrown)
+  }
 }
 
 /** Parses the text of a config file. Errors quote nothing of it: it may contain secrets. */

@@ -139,6 +139,23 @@ describe("operations init", () => {
     expect(json.code).toBe(0)
   })
 
+  test("entries get the names of fields that a configuration has, whichever their editor uses", async () => {
+    const files = { type: "local", command: ["node", "s.js"], environment: { REGION: "eu" } }
+    const web = { serverUrl: "https://mcp.example/mcp" }
+    await using folder = await folderWith({
+      ".mcp.json": JSON.stringify({ mcpServers: { files, web } }),
+    })
+    await run(["init", "--format", "json"], { cwd: folder.path })
+
+    const text = await readFile(join(folder.path, "operations.config.json"), "utf8")
+    expect(JSON.parse(text)).toMatchObject({
+      sources: {
+        files: { mcp: { type: "local", command: ["node", "s.js"], env: { REGION: "eu" } } },
+        web: { mcp: { url: "https://mcp.example/mcp" } },
+      },
+    })
+  })
+
   test("a secret that is left out and not set is named once by the next command", async () => {
     const tools = { command: "node", args: ["s.js"], env: { GITHUB_TOKEN: "x" } }
     await using folder = await folderWith({

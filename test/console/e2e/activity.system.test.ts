@@ -135,6 +135,28 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
     expect(violations).toEqual([])
   })
 
+  test("shows the parts of an item below those of the item before it", async () => {
+    const { page } = await site.show("/o/live.numbers")
+    await start(page)
+    const rows = page.getByLabel("Items", { exact: true }).getByRole("listitem")
+    await rows.nth(1).waitFor()
+    await button(page, "Stop").click()
+    await expectStopped()
+    const edges: unknown[] = []
+    for (const at of [0, 1]) {
+      const parts = rows.nth(at).locator(".item-cells > span")
+      expect((await parts.allTextContents()).join()).toMatch(
+        /^tick \d+,value [-\d.]+,kind (?:odd|even)$/,
+      )
+      edges.push(await parts.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().x)))
+      // A line of text is about 20 high: what is in the line above is not cut off.
+      for (const part of await parts.all()) {
+        expect((await part.boundingBox())?.height).toBeGreaterThan(15)
+      }
+    }
+    expect(edges[0]).toEqual(edges[1])
+  })
+
   test("stands still while it is paused, and goes on", async () => {
     const { page } = await site.show("/o/live.numbers")
     await start(page)

@@ -53,6 +53,9 @@ describe.skipIf(noBrowser)("looking into a call", () => {
     const panel = page.getByRole("dialog", { name: "act.relay" })
     await expectShown(panel.getByText("Failed in act.fail"))
     expect(page.url()).toMatch(/#\/calls\/.+/)
+    // One id, not also that of the call that it failed in.
+    await expectShown(panel.getByRole("region", { name: "Error" }))
+    expect(await panel.getByText(/^Request\b/).count()).toBe(1)
     await page.reload()
     await expectShown(panel.getByText("Failed in act.fail"))
     await button(panel, "act.fail").click()

@@ -80,6 +80,8 @@ describe.skipIf(noBrowser)("a running call", () => {
     // It is destructive: nothing happens before one says so.
     await button(page, "Run").click()
     await expectShown(page.getByRole("dialog").getByText(/cannot be undone/))
+    // Who presses Enter twice has not confirmed it.
+    expect(await page.locator(":focus").textContent()).toBe("Do not run")
     expect(await axeFindings(page)).toEqual([])
     await page.keyboard.press("Control+Enter")
     // Enter twice must not run it.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Locator, Page } from "playwright-core"
-import { button, expectShown, listed, run, search, tab, way } from "./support/page.ts"
+import { button, expectShown, listed, openOperation, run } from "./support/page.ts"
+import { search, tab, way } from "./support/page.ts"
 import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
@@ -170,6 +171,52 @@ describe.skipIf(noBrowser)("how it looks", () => {
     await expectShown(first.getByText("failed"))
     expect(await overhang(page)).toBe(0)
     expect(await axeFindings(page)).toEqual([])
+  })
+
+  test("codes of errors are whole, and figures in a line, on a tablet; codes on a phone, too", async () => {
+    const { page } = await site.show("/o/input.numbers")
+    await runWrong(page)
+    await page.getByRole("link", { name: "Calls", exact: true }).click()
+    const code = page.getByRole("row").getByText("VALIDATION_ERROR").first()
+    await code.waitFor()
+    const hidden = (): Promise<number> => code.evaluate((it) => it.scrollWidth - it.clientWidth)
+    await page.setViewportSize({ width: 768, height: 900 })
+    await expect.poll(hidden).toBe(0)
+    const figures = page.locator(".counter-list > div")
+    const tops = await figures.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().y))
+    expect(new Set(tops).size).toBe(1)
+    await page.setViewportSize({ width: 390, height: 900 })
+    await expect.poll(hidden).toBe(0)
+  })
+
+  test("names of columns are whole words where the values are long", async () => {
+    const { page } = await site.show("/o/act.count")
+    await run(page)
+    await openOperation(page, "act.table")
+    await run(page)
+    await page.getByRole("link", { name: "History", exact: true }).click()
+    for (const id of ["act.table", "act.count"]) {
+      await page
+        .getByLabel(new RegExp(`^Compare ${id}`))
+        .first()
+        .check()
+    }
+    const names = page.locator("table.diff").last().locator("th")
+    await names.first().waitFor()
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      const heights = await names.evaluateAll((all) => all.map((it) => it.clientHeight))
+      expect(Math.max(...heights)).toBeLessThan(40)
+    }
+  })
+
+  test("the start page counts what is there, and suggests a query of each source before a change", async () => {
+    const { page } = await site.show()
+    await expectShown(page.getByText(/^\d+ operations from 3 of 4 sources/))
+    const suggested = page.getByRole("region", { name: "Try one" }).getByRole("listitem")
+    await expectShown(suggested.filter({ hasText: "Read a book's card" }).getByText("Gives what"))
+    expect(await suggested.filter({ hasText: "POST /books" }).count()).toBe(0)
+    expect(await suggested.count()).toBe(3)
   })
 
   test("each kind of source has an icon of its own", async () => {

@@ -63,6 +63,9 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await page.getByLabel("Deadline").fill("200")
     await button(page, "Run").click()
     await expectShown(result(page).getByText("TIMEOUT"))
+    await expectShown(result(page).getByText(/200 ms/))
+    // Not the moment of the deadline, in milliseconds since 1970.
+    expect(await result(page).textContent()).not.toMatch(/\d{13}/)
     await waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]))
   })
 
@@ -157,6 +160,14 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await expectShown(result(page).getByText("SOLD_OUT"))
     await expectShown(page.getByText(`Nothing is left of "tea".`))
     await expectShown(page.getByText("left", { exact: false }))
+  })
+
+  test("an optional body is open, where it is all that there is to fill in", async () => {
+    const { page } = await site.show("/o/library.addBook")
+    await field(page, "title").fill("Emma")
+    const posted = page.waitForRequest((request) => request.method() === "POST")
+    await button(page, "Run").click()
+    expect((await posted).postDataJSON()).toEqual({ body: { title: "Emma" } })
   })
 
   test("a response of an API that its document declares is shown with its status and body", async () => {

@@ -39,6 +39,9 @@ describe.skipIf(noBrowser)("repairing sources", () => {
     ).toBe(0)
     await expectShown(card("dies").getByLabel("stderr of dies").getByText("The port is taken."))
     expect(await page.getByRole("article").last().getAttribute("aria-label")).toBe("Source local")
+    // Also beside the operations of the others.
+    const folder = page.getByRole("treeitem").filter({ hasText: "keyed" })
+    await expectShown(folder.getByText("failed", { exact: true }))
     expect(await axeFindings(page)).toEqual([])
     expect([...violations, ...faults]).toEqual([])
   })

@@ -103,14 +103,17 @@ describe("the rows of a tree", () => {
     expect(searchSchema(tree, "nothing")?.hits.size).toBe(0)
   })
 
-  test("of a search end, though everything matches and the schema has no end", () => {
+  test("of a search are all that match, and end where the schema has no end", () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 300 }, (_, index) => [
+      Array.from({ length: 650 }, (_, index) => [
         `same${index}`,
         { type: "object", properties: {} },
       ]),
     )
-    expect(searchSchema(schemaTree({ type: "object", properties }), "same")).toMatchObject({
+    const found = searchSchema(schemaTree({ type: "object", properties }), "same")
+    expect([found?.hits.size, found?.isCut]).toEqual([650, false])
+    const wide = Object.fromEntries(Array.from({ length: 21_000 }, (_, index) => [`p${index}`, {}]))
+    expect(searchSchema(schemaTree({ properties: wide }), "p")).toMatchObject({
       isCut: true,
     })
     const endless = { $ref: "#/$defs/a", $defs: { a: { properties: { next: { $ref: "#" } } } } }

@@ -20,9 +20,6 @@ export const SHORT_LIST = 8
 // A schema that refers to itself has no end.
 const MAX_ROWS = 20_000
 
-// A search ends after this many hits.
-const MAX_FOUND = 200
-
 // The number of rows that can be seen at a glance.
 const FEW_ROWS = 25
 
@@ -137,7 +134,7 @@ export function searchSchema(root: SchemaNode, text: string): SchemaSearch | und
       hits.add(key)
       for (let at = above(key); at !== ""; at = above(at)) around.add(at)
     }
-    if (nodes.length > MAX_ROWS || hits.size >= MAX_FOUND) return { hits, around, isCut: true }
+    if (nodes.length > MAX_ROWS) return { hits, around, isCut: true }
     if (node.hasChildren && !node.isRecursive) nodes.push(...node.children())
   }
   return { hits, around, isCut: false }

@@ -21,24 +21,6 @@ export function withoutSecrets(value: unknown, schema?: unknown): Masked {
   return without(value, schema, isSecretPart)
 }
 
-/** The same of a value that is kept only when it is small; `undefined` for another one, of which little is read. */
-export function smallWithoutSecrets(value: unknown, maxLength: number): unknown {
-  let left = maxLength
-  try {
-    return without(value, undefined, (current, path, schemas) => {
-      if (isSecretPart(current, path, schemas)) return true
-      left -= typeof current === "string" ? current.length : 1
-      if (left < 0) throw TOO_LARGE
-      return false
-    }).value
-  } catch (error) {
-    if (error === TOO_LARGE) return undefined
-    throw error
-  }
-}
-
-const TOO_LARGE = new Error("The value is too large.")
-
 const isSecretPart: Test = (current, path, schemas) => {
   const last = path.at(-1)
   if (isTooLong(current) || (typeof last === "string" && isSecretField(last, current))) return true

@@ -6,7 +6,8 @@ import { StoredValue } from "../../ui/stored-value.ts"
 import type { Shelf } from "../../ui/stored-value.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { listOf } from "../../../../src/schema/json.ts"
-import { smallWithoutSecrets, withoutSecrets } from "./mask.ts"
+import { weigh } from "../../../../src/internal/weigh.ts"
+import { withoutSecrets } from "./mask.ts"
 
 /** A call that was made from this browser. */
 export interface HistoryEntry {
@@ -31,6 +32,8 @@ export interface HistoryEntry {
 export const KEY = "operations.history"
 const MAX_ENTRIES = 100
 const MAX_RESULT = 48 * 1024
+/** Of what is larger nothing is kept, and little is read. */
+const MAX_MASKED = 1024 * 1024
 const MAX_TOTAL = 2 * 1024 * 1024
 
 /** Makes an entry: without secrets, and with the result only when it is small. */
@@ -42,7 +45,9 @@ export function toEntry(
   at: number,
 ): HistoryEntry {
   const { value, removed } = withoutSecrets(input, schema)
-  const result = smallWithoutSecrets(resultOf(outcome), MAX_RESULT)
+  const whole = resultOf(outcome)
+  const isLarge = weigh(whole, MAX_MASKED) === MAX_MASKED
+  const result = isLarge ? undefined : withoutSecrets(whole).value
   const size = printJson(result)?.length ?? 0
   const { text, tone, code } = endingOf(outcome)
   return {

@@ -100,8 +100,11 @@ export class ToolSection extends Section<Tool> {
   }
 
   #runnable(definition: MCPToolDefinition): Tool {
-    const operation: LazyOperation = toolOperation(definition, this.server, (input, context) =>
-      this.#run({ definition, operation }, input, context),
+    const operation: LazyOperation = toolOperation(
+      definition,
+      this.server,
+      (input, context) => this.#run({ definition, operation }, input, context),
+      () => this.instructions,
     )
     return { definition, operation }
   }
