@@ -25,6 +25,7 @@ const LIBRARY = [
   ...BASE,
   "http-client",
   "policy",
+  "approvals",
   "engine",
   "protocol",
   "transport",
@@ -83,7 +84,8 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   core: { uses: ["internal", "schema"], packages: ["typebox"] },
   "http-client": { uses: ["internal", "schema", "core"], packages: ["eventsource-parser"] },
   policy: { uses: BASE },
-  engine: { uses: [...BASE, "policy"] },
+  approvals: { uses: BASE },
+  engine: { uses: [...BASE, "policy", "approvals"] },
   protocol: { uses: [...BASE, "engine"] },
   transport: {
     uses: [...BASE, "http-client"],

@@ -144,6 +144,8 @@ interface KeyedInputRequest {
 /** Asks for data, usually with a form. */
 export interface FormInputRequest extends KeyedInputRequest {
   readonly type?: "form" | undefined
+  /** The registry asks whether the call may run: rules of `approvals` say so. */
+  readonly purpose?: "approval" | undefined
   readonly message: string
   /** An object with plain properties: that is what forms can show. */
   readonly schema: TSchema | Readonly<Record<string, unknown>>
@@ -184,6 +186,20 @@ export interface CallPolicy {
   readonly hedge?: false | undefined
 }
 
+/** The ways in which a call can come; `call` is the application's own code. */
+export const CALL_WAYS = [
+  "mcp",
+  "http",
+  "websocket",
+  "cli",
+  "console",
+  "tools",
+  "code",
+  "call",
+] as const
+
+export type CallWay = (typeof CALL_WAYS)[number]
+
 /** The options of a call. A handler passes its own context to make a nested call. */
 export interface CallOptions {
   readonly requestId?: string | undefined
@@ -204,6 +220,8 @@ export interface CallOptions {
   readonly policy?: CallPolicy | undefined
   /** 1 to 255 characters that identify this call, so that it can be repeated without a second effect. */
   readonly idempotencyKey?: string | undefined
+  /** How the call came, for the rules of `approvals`; servers set it. A nested call has that of its outermost call. */
+  readonly via?: CallWay | undefined
 }
 
 /** The call that a function returns a credential or headers for. */

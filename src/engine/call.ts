@@ -14,7 +14,8 @@ import { mapError } from "../core/map-error.ts"
 import type { AnsweredOverHTTP, ResponseHost } from "../core/http-response.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
-import type { CallOptions, Identity } from "../core/types.ts"
+import type { CallApproval } from "../core/approvals.ts"
+import type { CallOptions, CallWay, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
 import type { OuterCalls } from "./outer-calls.ts"
@@ -255,6 +256,21 @@ export class Call implements DeadlineEntry {
 
   set scope(scope: CallScope | undefined) {
     this.ensureExtras().scope = scope
+  }
+
+  /** How the outermost call came; programs that agents write call in their own way. */
+  get via(): CallWay {
+    if (this.options?.via === "code") return "code"
+    return this.root.options?.via ?? "call"
+  }
+
+  /** What was decided about the call, and who approved it. */
+  get approval(): CallApproval | undefined {
+    return this.extras?.approval
+  }
+
+  set approval(approval: CallApproval | undefined) {
+    this.ensureExtras().approval = approval
   }
 
   /** Counts a start of the handler, in this call or in an attempt of it. */
@@ -548,6 +564,7 @@ export class Call implements DeadlineEntry {
       identity: undefined,
       key: undefined,
       attemptLog: undefined,
+      approval: undefined,
       onEnd: undefined,
       handling: undefined,
       asked: undefined,
@@ -581,6 +598,7 @@ interface Extras {
   identity: unknown
   key: unknown
   attemptLog: AttemptLog | undefined
+  approval: CallApproval | undefined
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined
   asked: AskedTime | undefined

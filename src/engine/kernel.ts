@@ -10,6 +10,7 @@ import { processResult } from "./result-pipeline.ts"
 import type { NormalizeReport, OutputWarning, PipelineHost } from "./result-pipeline.ts"
 import type { CallOptions } from "../core/types.ts"
 import type { PolicyRule } from "../core/resilience.ts"
+import type { Approvals } from "../approvals/approvals.ts"
 import { abortedMessage, Call, type CallHost } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { isReportable, notifyOfError, type ErrorListener } from "./failures.ts"
@@ -41,6 +42,7 @@ export interface KernelOptions {
   readonly maxDepth: number
   readonly maxNestedCalls: number
   readonly policies: readonly PolicyRule[]
+  readonly approvals: Approvals | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isIdempotencyKey } from "../core/call-policy.ts"
-import type { CallOptions, CallPolicy } from "../core/types.ts"
+import { CALL_WAYS, type CallOptions, type CallPolicy } from "../core/types.ts"
 import type { NestedInOuter } from "../core/outer-call.ts"
 import type { CarriesTrace } from "../core/tracing.ts"
 import type { ValueError } from "../core/validation.ts"
@@ -28,6 +28,7 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
     requestInput,
     policy,
     idempotencyKey,
+    via,
   } = options
   if (deadline !== undefined && !isNumber(deadline)) {
     return invalidOption("/deadline", "a number of milliseconds since 1970", deadline)
@@ -55,6 +56,9 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
   }
   if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)) {
     return { path: "/idempotencyKey", message: "must be a string of 1 to 255 characters" }
+  }
+  if (via !== undefined && !CALL_WAYS.includes(via)) {
+    return { path: "/via", message: `must be one of ${CALL_WAYS.join(", ")}` }
   }
   return policy === undefined ? undefined : policyIssue(policy)
 }
@@ -120,6 +124,7 @@ export function rootOptions(
       requestInput: options?.requestInput ?? requestInput,
       policy: options?.policy ?? context.policy,
       idempotencyKey: options?.idempotencyKey,
+      via: options?.via ?? context.via,
     },
     joined,
   }

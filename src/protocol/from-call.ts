@@ -212,6 +212,7 @@ function createForwarder(
         : deprecation,
     }),
     imported: true,
+    claims: true,
     via: () => paths.get(id) ?? [],
   }
   const mapFor = async (context: OperationContext): Promise<PendingRequestMap> => {

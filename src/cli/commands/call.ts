@@ -23,6 +23,7 @@ export const command: CommandDefinition = {
     ["call task.create --input task.json done:=true", "Start from a file"],
     ["call github.issues.create owner=me title=x --dry-run", "Show the request, and send nothing"],
     ["call --mcp 'npx -y @example/search' search query=tea", "Call a tool without a configuration"],
+    ["call task.delete id=1 --yes", "Approve a call that a rule asks about"],
     ["call maps.render city=Bonn --output map.png", "Write an image to a file"],
   ],
   options: {
@@ -35,6 +36,11 @@ export const command: CommandDefinition = {
       description: "Show only these fields of the result: number,assignees.login",
     },
     output: outputOption("Write the result to a file, also images and other bytes; - for stdout"),
+    yes: {
+      type: "boolean",
+      short: "y",
+      description: "Approve the call if a rule asks a person first",
+    },
     "dry-run": {
       type: "boolean",
       description: "Check the input and show the request that would be sent, credentials masked",

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto"
 import type { ObservableCall } from "../../engine/observe.ts"
-import { jsonKey } from "../../policy/json-key.ts"
+import { jsonKey } from "../../internal/json-key.ts"
 import { capture } from "../activity/recorder.ts"
 import type { AuditOptions } from "./options.ts"
 import type { AuditKey } from "./chain.ts"

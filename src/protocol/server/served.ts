@@ -14,7 +14,14 @@ import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { executeInto } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
+import { CALL_WAYS } from "../../core/types.ts"
+import type {
+  CallOptions,
+  CallPolicy,
+  CallWay,
+  Identity,
+  ProgressUpdate,
+} from "../../core/types.ts"
 import type { CallAccount, WaitingCall } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "../pending/table.ts"
@@ -119,6 +126,10 @@ export class ServedRequest extends CallSink implements CallOptions, FromEntry, S
 
   get policy(): CallPolicy | undefined {
     return this.event.policy && readCallPolicy(this.event.policy)
+  }
+
+  get via(): CallWay {
+    return CALL_WAYS.find((way) => way === this.host.endpoint.link.surface) ?? "call"
   }
 
   get idempotencyKey(): string | undefined {

@@ -46,6 +46,7 @@ export class HTTPCall
 {
   // The headers have been validated, and the id is created on first use.
   override readonly isValidated: boolean = true
+  readonly via = "http"
   readonly identity: Identity | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined

@@ -92,7 +92,14 @@ export class HTTPContext implements CallsHost {
   /** The spec of an operation that a caller may see. */
   findFor(caller: HTTPCaller, id: string): OperationSpec | undefined {
     const spec = this.find(id)
-    return spec !== undefined && maySee(spec, caller.identity) ? spec : undefined
+    return spec !== undefined && this.isShown(spec, caller) ? spec : undefined
+  }
+
+  /** Whether an operation is listed for a caller: some call of it could be allowed. */
+  isShown(spec: OperationSpec, { identity }: HTTPCaller): boolean {
+    if (!maySee(spec, identity)) return false
+    const id = `${spec.namespace}.${spec.name}`
+    return this.registry.outlook?.(id, { identity, via: "http" })?.isDenied !== true
   }
 
   /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
@@ -162,7 +169,14 @@ export class HTTPContext implements CallsHost {
     const { requestId } = incoming
     const { logger } = this
     const options: CallOptions & AnsweredOverHTTP & FromEntry = {
-      ...{ ...terms, metadata, requestId, identity: caller.identity, entry: httpEntry(incoming) },
+      ...{
+        ...terms,
+        metadata,
+        requestId,
+        identity: caller.identity,
+        via: "http",
+        entry: httpEntry(incoming),
+      },
       get answering() {
         return responseHostOf(incoming, id, logger)
       },
