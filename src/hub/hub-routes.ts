@@ -1,9 +1,7 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
-import { FromSchema } from "../schema/from-schema.ts"
-import type { ApprovalAnswer } from "../approvals/tickets.ts"
-import { validateOrThrow } from "../core/validation.ts"
+import { answerApproval } from "./approval-answer.ts"
 import { cutText } from "../internal/message-text.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
 import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
@@ -137,29 +135,6 @@ export function createHubRoutes(
     ]
   }
 }
-
-/** Approves or declines a call that waits. */
-async function answerApproval(
-  context: HTTPContext,
-  { incoming, params: [id = ""], caller }: RouteRequest,
-): Promise<HTTPAnswer> {
-  const given = context.parseBody(await incoming.readBody(context.options.maxBodyBytes))
-  validateOrThrow(ANSWER, given, "The answer to an approval")
-  const answer = { ...(given as Omit<ApprovalAnswer, "by">), by: caller.identity?.id }
-  if (context.registry.approvals?.answer(id, answer) === true) return json({ id, ...answer })
-  throw new HTTPRefusal(
-    404,
-    "NOT_FOUND",
-    `No call waits for the approval "${id.slice(0, 200)}": it was answered, or has expired.`,
-  )
-}
-
-const ANSWER = FromSchema({
-  type: "object",
-  properties: { approve: { type: "boolean" }, session: { type: "boolean" } },
-  required: ["approve"],
-  additionalProperties: false,
-})
 
 function json(value: unknown): HTTPAnswer {
   return jsonAnswer(JSON.stringify(value))

@@ -1,3 +1,4 @@
+// An operation as a tool: all parts of its definition, each created on first use.
 import type { AccessRequirement } from "../core/access.ts"
 import type {
   JsonObject,
