@@ -1,6 +1,5 @@
 import type { TSchema } from "typebox"
 import type { Logger } from "../internal/logger.ts"
-import type { MCPToolAnnotations } from "../mcp/model.ts"
 import type { MCPIcon } from "./envelope.ts"
 
 /** The kind of an operation: it reads, changes something, or returns a stream. */
@@ -87,7 +86,13 @@ export interface MCPExposure {
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   readonly icons?: readonly MCPIcon[] | undefined
   /** Hints for MCP clients alone, before those of the operation's `annotations`. */
-  readonly annotations?: MCPToolAnnotations | undefined
+  readonly annotations?: {
+    readonly title?: string
+    readonly readOnlyHint?: boolean
+    readonly destructiveHint?: boolean
+    readonly idempotentHint?: boolean
+    readonly openWorldHint?: boolean
+  }
 }
 
 /** The serializable contract of an operation. Its id is `namespace.name`. */
