@@ -10,9 +10,9 @@ import { Type } from "@alkdev/operations/type"
 
 // A collector of your own, in place of Jaeger, Tempo or a vendor.
 const received: string[] = []
-const collector = createServer(async (request, response) => {
-  for await (const chunk of request) received.push(String(chunk))
-  response.end()
+const collector = createServer((request, response) => {
+  request.on("data", (chunk) => received.push(String(chunk)))
+  request.on("end", () => response.end())
 }).listen(0, "127.0.0.1")
 await once(collector, "listening")
 const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`

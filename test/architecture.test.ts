@@ -96,7 +96,8 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   mcp: { uses: BASE },
   typegen: { uses: BASE },
   tools: { uses: [...BASE, "http-client", "engine", "mcp", "typegen"] },
-  otel: { uses: [...BASE, "engine"], peers: true },
+  // An entry that is useless without the package: it loads it at once.
+  otel: { uses: [...BASE, "engine"], packages: ["@opentelemetry/api"] },
   sources: {
     uses: [...BASE, "http-client", "mcp"],
     types: ["engine"],

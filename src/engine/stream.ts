@@ -1,3 +1,4 @@
+// A stream in one file: its start, its items and its end share private state.
 import { CallError } from "../core/errors.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"

@@ -220,8 +220,8 @@ class OtelScope implements CallScope {
     if (error !== undefined) {
       span.setAttributes({
         [ATTRIBUTE.statusCode]: failed,
-        [ATTRIBUTE.retryable]: error.retryable === true,
-        [ATTRIBUTE.mayHaveExecuted]: error.mayHaveExecuted === true,
+        [ATTRIBUTE.retryable]: error.retryable,
+        [ATTRIBUTE.mayHaveExecuted]: error.mayHaveExecuted,
       })
     }
     const hasMessage = record?.messages === true && typeof error?.message === "string"

@@ -1,3 +1,4 @@
+import type { SpanKind } from "@opentelemetry/api"
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 import type { ReadableSpan, Sampler } from "@opentelemetry/sdk-trace"
 import {
@@ -10,7 +11,7 @@ import {
 /** A span in short. */
 export interface SeenSpan {
   readonly name: string
-  readonly kind: number
+  readonly kind: SpanKind
   readonly traceId: string
   readonly spanId: string
   readonly parent: string | undefined

@@ -259,7 +259,7 @@ describe("instrument", () => {
     const methods = ((await read())["operations.call.duration"] ?? []).map(
       ({ attributes }) => attributes["rpc.method"],
     )
-    expect(methods.toSorted()).toEqual(["_OTHER", "_OTHER", "t.a"])
+    expect(new Set(methods)).toEqual(new Set(["_OTHER", "t.a"]))
   })
 
   test("works without an SDK, carries on what came, and can be stopped and started again", async () => {

@@ -38,7 +38,7 @@ const SENT = {
 
 interface FarSpan {
   readonly name: string
-  readonly kind: number
+  readonly kind: SpanKind
   readonly traceId: string
   readonly spanId: string
   readonly parent?: string
