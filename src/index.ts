@@ -49,6 +49,7 @@ export type {
   OutputMode,
   ProgressUpdate,
   RegisteredOperations,
+  MCPExposure,
   RestRoute,
   RootsInputRequest,
   SamplingInputRequest,

@@ -90,6 +90,28 @@ const RestRouteSchema: TSchema & JsonSchema = {
   additionalProperties: false,
 }
 
+const MCPExposureSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    as: { type: "string", enum: ["tool", "resource", "prompt"] },
+    uri: { type: "string", minLength: 1, maxLength: 8192 },
+    meta: { type: "object" },
+    icons: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { src: { type: "string", minLength: 1 } },
+        required: ["src"],
+      },
+    },
+    complete: {
+      type: "object",
+      additionalProperties: { type: "string", maxLength: 400, pattern: ID_PATTERN },
+    },
+  },
+  additionalProperties: false,
+}
+
 export const OperationSpecSchema: TSchema & JsonSchema = {
   type: "object",
   properties: {
@@ -110,6 +132,7 @@ export const OperationSpecSchema: TSchema & JsonSchema = {
     deprecation: OperationDeprecationSchema,
     examples: { type: "array" },
     route: RestRouteSchema,
+    mcp: MCPExposureSchema,
     _meta: { type: "object" },
   },
   required: [

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox"
 import type { Logger } from "../internal/logger.ts"
+import type { MCPIcon } from "./envelope.ts"
 
 /** The kind of an operation: it reads, changes something, or returns a stream. */
 export const OperationType = {
@@ -79,6 +80,22 @@ export interface RestRoute {
   readonly status?: number | undefined
 }
 
+/** How MCP servers show an operation. */
+export interface MCPExposure {
+  /** Default: "tool". A resource is a query; a prompt returns a text, messages or content blocks. */
+  readonly as?: "tool" | "resource" | "prompt" | undefined
+  /** The address of a resource, or a template whose variables are inputs: `note://{id}`. */
+  readonly uri?: string | undefined
+  /** `_meta` of the definition that clients receive. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
+  readonly icons?: readonly MCPIcon[] | undefined
+  /**
+   * By input: the id of the operation that completes it. It receives `{ value, arguments }`, the text so far and the
+   * other inputs, and returns a list of texts. The values of an enumeration need none.
+   */
+  readonly complete?: Readonly<Record<string, string>> | undefined
+}
+
 /** The serializable contract of an operation. Its id is `namespace.name`. */
 export interface OperationSpec {
   readonly name: string
@@ -101,6 +118,8 @@ export interface OperationSpec {
   readonly examples?: readonly unknown[] | undefined
   /** Its own route in HTTP APIs. Only that of an operation of this process counts: imports lose theirs. */
   readonly route?: RestRoute | undefined
+  /** How MCP servers show it. */
+  readonly mcp?: MCPExposure | undefined
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 

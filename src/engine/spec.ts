@@ -12,6 +12,7 @@ import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
 import { specIssues, type ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
+import { exposureIssues } from "../core/mcp-exposure.ts"
 import { routeIssues } from "../core/rest-route.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
 import { hasPlatformFiles } from "../schema/vendor-files.ts"
@@ -55,6 +56,7 @@ const FIELDS = [
   "deprecation",
   "examples",
   "route",
+  "mcp",
   "_meta",
 ] as const
 
@@ -95,6 +97,7 @@ export function checkDefinition(
   issues.push(...policyIssues(definition))
   if (input !== undefined && output !== undefined && invalid.length === 0) {
     issues.push(...routeIssues(definition, input, output.schema))
+    issues.push(...exposureIssues(definition, input))
   }
   if (issues.length > 0 || input === undefined || output === undefined) {
     throw invalidDefinition(definition, issues)
@@ -276,7 +279,7 @@ function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined
 /** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
   const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
-  const { deprecation, route } = spec
+  const { deprecation, route, mcp } = spec
   return Object.freeze({
     ...spec,
     accessControl: Object.freeze({
@@ -290,6 +293,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
     ...(route && { route: Object.freeze({ ...route }) }),
+    ...(mcp && { mcp: frozenCopy(mcp) as NonNullable<OperationSpec["mcp"]> }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),

@@ -28,7 +28,7 @@ export interface SessionHost {
   readonly server: ResolvedServer
   readonly secrets: Secrets
   readonly log?: MCPLogReader | undefined
-  notified(session: Session, method: string): void
+  notified(session: Session, method: string, params: unknown): void
   lost(session: Session, error: CallError): void
 }
 
@@ -62,7 +62,7 @@ export class Session {
     this.frames = new FramedTransport(transport, sdk, {
       notified: (method, params) => {
         if (method === "notifications/message") this.#log.received(params, onlyOf(this.#calls()))
-        else host.notified(this, method)
+        else host.notified(this, method, params)
       },
       closed: () => this.#lose(),
       erred: (error) => this.#note(error),

@@ -1,6 +1,6 @@
 // URI templates (RFC 6570), such as `file:///{path}`.
 
-import { CallError } from "../core/errors.ts"
+import { CallError } from "./errors.ts"
 import { getOwn, setOwn } from "../schema/json.ts"
 
 /** The value of a variable: a string, or several. */
@@ -103,7 +103,7 @@ export function parseUriTemplate(text: string): UriTemplate | string {
       if (uri === undefined) throw tooLong()
       return uri
     },
-    match(uri) {
+    match(uri: string) {
       const values = uri.length > MAX_URI ? undefined : read(parts, uri)
       return values !== undefined && sameUri(join(values), uri) ? values : undefined
     },
