@@ -22,6 +22,9 @@ import { isLong, partialOutput, selectForm } from "./select-form.ts"
 import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../mcp/hidden-text.ts"
 
+/** What MCP clients can use an operation as. */
+export type ServedKind = "tool" | "resource" | "prompt"
+
 /** The definition in a list, without the name. */
 type Definition = Omit<MCPToolDefinition, "name">
 
@@ -31,8 +34,12 @@ export class OperationTool {
   readonly spec: OperationSpec
   /** Access that a caller needs to see the tool; input-dependent rules do not hide it. */
   readonly requirement: AccessRequirement | undefined
+  /** Where an operation of an MCP server comes from. */
+  readonly origin: MCPOrigin | undefined
   /** The original definition of an imported tool. */
   readonly raw: MCPToolDefinition | undefined
+  /** What MCP clients use it as. */
+  readonly kind: ServedKind
   readonly #options: ResolvedSurfaceOptions
   #successor = ""
   #originalInput: InputForm | undefined
@@ -49,9 +56,11 @@ export class OperationTool {
     this.id = id
     this.spec = spec
     this.requirement = requirementToSee(spec)
-    const origin = spec._meta?.["mcp"] as MCPOrigin | undefined
-    const isTool = isRecord(origin) && typeof origin.server === "string" && origin.kind === "tool"
-    this.raw = isTool && isRecord(origin.tool) ? origin.tool : undefined
+    this.origin = originOf(spec)
+    const { kind = "tool", tool, definition } = this.origin ?? {}
+    this.raw = kind === "tool" && isRecord(tool) ? tool : undefined
+    const theirs = kind === "prompt" ? kind : "resource"
+    this.kind = spec.mcp?.as ?? (isRecord(definition) ? theirs : "tool")
     this.#options = options
   }
 
@@ -206,6 +215,8 @@ export class OperationTool {
       inputSchema: visibleSchema(this.servedInput),
       ...(shown !== undefined && { outputSchema: visibleSchema(shown) }),
       annotations: annotationsOf(spec),
+      ...(spec.mcp?.icons !== undefined && { icons: spec.mcp.icons }),
+      ...(spec.mcp?.meta !== undefined && { _meta: spec.mcp.meta }),
     }
   }
 
@@ -228,6 +239,13 @@ export class OperationTool {
       ...(isExecution && { execution: otherExecution }),
     }
   }
+}
+
+function originOf({ _meta }: OperationSpec): MCPOrigin | undefined {
+  const origin = _meta?.["mcp"]
+  return isRecord(origin) && typeof origin["server"] === "string"
+    ? (origin as unknown as MCPOrigin)
+    : undefined
 }
 
 /** Removes invisible text from titles and descriptions, and escapes it in patterns; the same schema if there is none. */
