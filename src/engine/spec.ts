@@ -96,8 +96,8 @@ export function checkDefinition(
   issues.push(...(invalid.length > 0 ? invalid : deprecationIssues(definition)))
   issues.push(...policyIssues(definition))
   if (input !== undefined && output !== undefined && invalid.length === 0) {
-    issues.push(...routeIssues(definition, input, output.schema))
-    issues.push(...exposureIssues(definition, input))
+    const routes = routeIssues(definition, input, output.schema)
+    issues.push(...routes, ...exposureIssues(definition, input))
   }
   if (issues.length > 0 || input === undefined || output === undefined) {
     throw invalidDefinition(definition, issues)
@@ -278,8 +278,8 @@ function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined
 
 /** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
-  const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
-  const { deprecation, route, mcp } = spec
+  const { accessControl: access, annotations, tags, examples, _meta, errorSchemas, mcp } = spec
+  const { deprecation, route } = spec
   return Object.freeze({
     ...spec,
     accessControl: Object.freeze({
@@ -293,7 +293,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
     ...(route && { route: Object.freeze({ ...route }) }),
-    ...(mcp && { mcp: frozenCopy(mcp) as NonNullable<OperationSpec["mcp"]> }),
+    ...(mcp && { mcp: frozenCopy(mcp) }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),

@@ -1,11 +1,6 @@
 import type { AccessRequirement } from "../core/access.ts"
-import type {
-  JsonObject,
-  MCPEra,
-  MCPOrigin,
-  MCPToolAnnotations,
-  MCPToolDefinition,
-} from "../mcp/model.ts"
+import type { JsonObject, MCPEra, MCPOrigin } from "../mcp/model.ts"
+import type { MCPToolAnnotations, MCPToolDefinition } from "../mcp/model.ts"
 import { isRecord } from "../internal/guards.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { fileFieldsOf, withBase64 } from "../schema/file-fields.ts"
@@ -59,7 +54,7 @@ export class OperationTool {
     this.origin = originOf(spec)
     const { kind = "tool", tool, definition } = this.origin ?? {}
     this.raw = kind === "tool" && isRecord(tool) ? tool : undefined
-    const theirs = kind === "prompt" ? kind : "resource"
+    const theirs = kind === "resourceTemplate" ? "resource" : kind
     this.kind = spec.mcp?.as ?? (isRecord(definition) ? theirs : "tool")
     this.#options = options
   }
@@ -242,10 +237,8 @@ export class OperationTool {
 }
 
 function originOf({ _meta }: OperationSpec): MCPOrigin | undefined {
-  const origin = _meta?.["mcp"]
-  return isRecord(origin) && typeof origin["server"] === "string"
-    ? (origin as unknown as MCPOrigin)
-    : undefined
+  const origin = _meta?.["mcp"] as MCPOrigin | undefined
+  return isRecord(origin) && typeof origin.server === "string" ? origin : undefined
 }
 
 /** Removes invisible text from titles and descriptions, and escapes it in patterns; the same schema if there is none. */

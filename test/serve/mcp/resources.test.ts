@@ -203,13 +203,10 @@ describe.each(ERAS)("resources of a registry, %s", (era) => {
     }
     // The stream of notifications of a session opens after the handshake.
     await expect
-      .poll(
-        () => {
-          server.notifyUpdated(uri)
-          return heard.length
-        },
-        { timeout: 10_000 },
-      )
+      .poll(() => {
+        server.notifyUpdated(uri)
+        return heard.length
+      })
       .toBeGreaterThan(0)
     expect(new Set(heard)).toEqual(new Set([uri]))
     heard.length = 0

@@ -1,3 +1,4 @@
+import { Listeners } from "../../../internal/listeners.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { keepListening } from "./changes.ts"
@@ -20,7 +21,7 @@ const SUBSCRIBE_MS = 30_000
 /** Subscriptions to resources of one server, which outlive its sessions. */
 export class ResourceWatches {
   readonly #host: Watching
-  readonly #listeners = new Map<string, Set<(uri: string) => void>>()
+  readonly #listeners = new Map<string, Listeners<string>>()
   /** What ends the subscriptions of the current session. */
   #open = new Map<string, AbortController>()
   #session: Session | undefined
@@ -31,12 +32,13 @@ export class ResourceWatches {
 
   /** Calls back when a resource has changed. Returns a function that unsubscribes. */
   watch(uri: string, listener: (uri: string) => void): () => void {
-    const listeners = this.#listeners.get(uri) ?? new Set()
+    const listeners = this.#listeners.get(uri) ?? new Listeners<string>()
     this.#listeners.set(uri, listeners)
-    listeners.add(listener)
+    const stop = listeners.add(listener)
     if (listeners.size === 1) void this.#request(uri, (session) => this.opened(session))
     return () => {
-      if (!listeners.delete(listener) || listeners.size > 0) return
+      stop()
+      if (listeners.size > 0 || this.#listeners.get(uri) !== listeners) return
       this.#listeners.delete(uri)
       this.#open.get(uri)?.abort()
       this.#open.delete(uri)
@@ -62,7 +64,7 @@ export class ResourceWatches {
     const uri = memberOf(params, "uri")
     if (typeof uri !== "string") return
     for (const [watched, listeners] of this.#listeners) {
-      if (uri === watched || isPart(uri, watched)) for (const listener of listeners) listener(uri)
+      if (uri === watched || isPart(uri, watched)) listeners.notify(uri)
     }
   }
 
