@@ -129,11 +129,6 @@ function readLazy(lazy: LazyParts, formats: boolean): CheckedSpec {
   }
 }
 
-/** The message of anything thrown, to be embedded in a sentence. */
-function reasonWithoutPeriod(thrown: unknown): string {
-  return withoutPeriod(reasonOf(thrown))
-}
-
 function withoutPeriod(text: string): string {
   return text.replace(/\.$/, "")
 }
@@ -193,7 +188,10 @@ function readSchema(
   try {
     return admitAndCompile(jsonSchemaOrOpen(source, side), `/${field}`, formats, issues)
   } catch (cause) {
-    issues.push({ path: `/${field}`, message: `is not a schema: ${reasonWithoutPeriod(cause)}` })
+    issues.push({
+      path: `/${field}`,
+      message: `is not a schema: ${withoutPeriod(reasonOf(cause))}`,
+    })
     return undefined
   }
 }
@@ -262,7 +260,7 @@ function readErrorSchemas(
     } catch (cause) {
       issues.push({
         path: `${path}/schema`,
-        message: `is not a schema: ${reasonWithoutPeriod(cause)}`,
+        message: `is not a schema: ${withoutPeriod(reasonOf(cause))}`,
       })
       return entry
     }
@@ -293,7 +291,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
     ...(route && { route: Object.freeze({ ...route }) }),
-    ...(mcp && { mcp: frozenCopy(mcp) }),
+    ...(mcp && { mcp: frozenCopy(mcp) as object }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),
