@@ -95,6 +95,17 @@ export type {
   SearchResult,
   TrustedCalls,
 } from "./engine/registry.ts"
+export type {
+  CallEntry,
+  CallOutcome,
+  CallScope,
+  CallTracer,
+  TraceAttributes,
+  TraceContext,
+  TraceDestination,
+  TracedCall,
+  TraceFields,
+} from "./core/tracing.ts"
 export type { ErrorExposure, ErrorListener, ErrorReporting, FailedCall } from "./engine/failures.ts"
 export type { CallEnded, CallStarted, CallTrace } from "./engine/observe.ts"
 export { subscribe } from "./engine/subscribe.ts"

@@ -6,6 +6,11 @@ export type { LookupLike } from "./http-client/public-lookup.ts"
 export { findConfig } from "./hub/config-file/find.ts"
 export { loadConfig } from "./hub/config-file/load.ts"
 export type { LoadConfigOptions } from "./hub/config-file/load.ts"
+export { openAudit } from "./hub/audit/audit.ts"
+export type { Audit, AuditOptions } from "./hub/audit/options.ts"
+export type { AuditHead, AuditKey, AuditProblem } from "./hub/audit/chain.ts"
+export { verifyAudit } from "./hub/audit/verify.ts"
+export type { AuditReport, VerifyAuditOptions } from "./hub/audit/verify.ts"
 export { createHub } from "./hub/create-hub.ts"
 export type {
   Hub,

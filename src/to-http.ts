@@ -25,7 +25,7 @@ export type {
 } from "./serve/http/request-view.ts"
 export { readCookie } from "./serve/cookies.ts"
 export type { HTTPProblem } from "./core/problem.ts"
-export { hashApiKey } from "./serve/http/auth/authenticator.ts"
+export { hashApiKey } from "./serve/http/auth/hash-api-key.ts"
 export type {
   ApiKey,
   AuthOptions,

@@ -3,7 +3,7 @@
 export { toMCP } from "./serve/mcp/to-mcp.ts"
 export type { MCPServer } from "./serve/mcp/to-mcp.ts"
 export type { ExposeOptions, ExposeRule } from "./tools/expose.ts"
-export type { SurfaceCost } from "./tools/model.ts"
+export type { SurfaceCost, ToolCost } from "./tools/model.ts"
 export type { AuthInfoLike, GivenCaller } from "./serve/mcp/auth.ts"
 export type {
   MCPAuthOptions,

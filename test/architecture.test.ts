@@ -94,6 +94,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   mcp: { uses: BASE },
   typegen: { uses: BASE },
   tools: { uses: [...BASE, "http-client", "engine", "mcp", "typegen"] },
+  otel: { uses: [...BASE, "engine"], peers: true },
   sources: {
     uses: [...BASE, "http-client", "mcp"],
     types: ["engine"],
@@ -116,7 +117,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
     platform: true,
   },
   // One file per key of "exports" in package.json, with nothing but re-exports.
-  entries: { uses: [...LIBRARY, "policy", "config", "node", "hub"], packages: ["typebox"] },
+  entries: { uses: [...LIBRARY, "policy", "otel", "config", "node", "hub"], packages: ["typebox"] },
   // A page, which knows a hub by what it answers, and reads schemas as the library does. Its packages are bundled into it, and into nothing else.
   console: {
     uses: ["internal", "schema/json.ts", "schema/read", ...CLIENT],

@@ -21,9 +21,7 @@ async function run([, ...argv]: readonly string[]): Promise<number> {
   const named = argv.some((word) => word === "--openapi" || word === "--scan")
   const sink = {
     write: (text: string | Uint8Array) =>
-      process.stdout.write(
-        typeof text === "string" ? text.replaceAll(` ${CONSENT.join(" ")}`, "") : text,
-      ),
+      process.stdout.write(typeof text === "string" ? sameEverywhere(text) : text),
   }
   return await main(named ? argv : [...argv, ...CONSENT], {
     stdout: sink,
@@ -34,6 +32,14 @@ async function run([, ...argv]: readonly string[]): Promise<number> {
     signal: new AbortController().signal,
     program: "operations",
   })
+}
+
+/** Without the consent and what differs between machines: the version of Node, and that a source is still being opened. */
+function sameEverywhere(text: string): string {
+  return text
+    .replaceAll(` ${CONSENT.join(" ")}`, "")
+    .replace(/^\S+: opening….*\n/, "")
+    .replace(`Node ${process.versions.node}`, "Node 22.0.0")
 }
 
 /** Splits a line into words, with quoting as in bash. */

@@ -60,6 +60,12 @@ export const sourceOptions: OptionSpecs = {
     description: "Only this source of the configuration",
   },
   timeout: { type: "string", value: "ms", description: "Milliseconds that a call may take" },
+  "connect-timeout": {
+    type: "string",
+    value: "ms",
+    description:
+      "Milliseconds that an MCP server may take to start; default: 30,000, or 120,000 for npx",
+  },
 }
 
 /** The option for the file that a command writes. */

@@ -7,7 +7,7 @@ import { OPENAPI_OPTIONS } from "../sources/openapi/options.ts"
 import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
-import type { LimitsConfig, RecordConfig } from "./model.ts"
+import type { AuditConfig, LimitsConfig, RecordConfig } from "./model.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
@@ -161,6 +161,45 @@ export const registryShape: Shape = fields("How operations run.", {
   }),
 })
 
+/** The options of an audit log, and its file. */
+export const AUDIT: OptionsSchema<AuditConfig> = {
+  file: { required: "text" },
+  key: { secret: "text" },
+  record: { oneOf: ["fingerprint", "redacted", "none"] },
+  fsync: { oneOf: ["mutations", "never"] },
+  maxBytes: "count",
+  keep: { min: 0, whole: true },
+  onFailure: { oneOf: ["refuse", "continue"] },
+}
+
+/** Why fingerprints need a key. */
+export const NEEDS_KEY = "without one, whoever reads the log can guess the inputs."
+
+/** Who called what. */
+export const auditShape: Shape = fields(
+  "A log of who called what.",
+  describe(AUDIT, {
+    file: {
+      about: "The file, relative to the configuration. Only one process may write it.",
+      refers: true,
+    },
+    key: "Seals each line, so that nobody without it can change one unnoticed.",
+    record:
+      "What is written of inputs: a fingerprint (the default with a key), a copy without likely secrets, or nothing.",
+    fsync: "Whether a mutation waits until its line is on the disk itself; default: mutations.",
+    maxBytes: "Size after which another file is begun; default: 64 MiB.",
+    keep: "Number of full files that are kept; all by default.",
+    onFailure: "What becomes of mutations while no line can be written; default: refuse.",
+  }),
+  {
+    check({ record, key }, keys, report) {
+      if (record === "fingerprint" && key === undefined) {
+        report.error(keys, `has "record": "fingerprint" and needs "key": ${NEEDS_KEY}`)
+      }
+    },
+  },
+)
+
 /** A middleware itself, in a configuration that is a script. */
 const MIDDLEWARE: OptionRule = {
   either: [
@@ -214,6 +253,7 @@ export const configSchema: Readonly<Record<string, unknown>> = {
     registry: registryShape.schema,
     middleware: middlewareShape.schema,
     policies: policiesShape.schema,
+    audit: auditShape.schema,
   },
   additionalProperties: false,
 }

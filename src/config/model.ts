@@ -85,6 +85,27 @@ export interface RecordConfig {
   readonly bytes?: number | undefined
 }
 
+/** A log of who called what. */
+export interface AuditConfig {
+  /** The file, relative to the configuration. Only one process may write it. */
+  readonly file: string
+  /** Seals each line, so that nobody without it can change one unnoticed. Without it, only accidents are found. */
+  readonly key?: string | undefined
+  /**
+   * What is written of inputs: a fingerprint (the default with a `key`, which it needs), a copy without likely secrets,
+   * or nothing.
+   */
+  readonly record?: "fingerprint" | "redacted" | "none" | undefined
+  /** Whether a mutation waits until its line is on the disk itself, or only with the operating system; default: `mutations`. */
+  readonly fsync?: "mutations" | "never" | undefined
+  /** Size after which another file is begun; default: 64 MiB. */
+  readonly maxBytes?: number | undefined
+  /** Number of full files that are kept; all by default. */
+  readonly keep?: number | undefined
+  /** What becomes of mutations while no line can be written; default: `refuse`. */
+  readonly onFailure?: "refuse" | "continue" | undefined
+}
+
 /** How operations run. */
 export interface RegistryConfig {
   /** Timeout of a call in milliseconds; default: 30,000. */
@@ -113,6 +134,8 @@ export interface OperationsConfig {
   readonly registry?: RegistryConfig | undefined
   /** What runs around the calls of all sources; the first is outermost. */
   readonly middleware?: readonly (string | MiddlewareEntry)[] | undefined
+  /** Who called what, in a file of sealed lines. */
+  readonly audit?: AuditConfig | undefined
   /** Policies by pattern; of several that match, the first that sets a policy counts, before that of the source. */
   readonly policies?: readonly PolicyRule[] | undefined
 }
@@ -139,6 +162,7 @@ export interface ResolvedConfig {
   readonly registry: RegistryConfig
   readonly middleware?: readonly MiddlewareEntry[] | undefined
   readonly policies?: readonly PolicyRule[] | undefined
+  readonly audit?: AuditConfig | undefined
   /** The folder that relative paths start from. */
   readonly baseDir: string
   /** The file it was read from. */

@@ -1,6 +1,7 @@
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { isRecord } from "../internal/guards.ts"
 import {
+  auditShape,
   configSchema,
   middlewareShape,
   policiesShape,
@@ -11,7 +12,7 @@ import type { PolicyRule } from "../core/resilience.ts"
 import type { Locate } from "../internal/located.ts"
 import { SOURCES } from "./kinds/index.ts"
 import { ConfigError, type ConfigFault, faultAt } from "./error.ts"
-import type { MiddlewareEntry, ResolvedConfig } from "./model.ts"
+import type { AuditConfig, MiddlewareEntry, ResolvedConfig } from "./model.ts"
 import { resolveSources } from "./resolve-sources.ts"
 import { checkNames, type IssueReporter, isGiven, kindOf, type Shape } from "./field-checks.ts"
 
@@ -88,6 +89,9 @@ function resolveSections(
       Object.freeze(typeof entry === "string" ? { use: entry } : { ...(entry as MiddlewareEntry) }),
     ),
     policies: itemsOf(section(config, "policies", policiesShape, report)) as readonly PolicyRule[],
+    audit: isGiven(config, "audit")
+      ? (fieldsOf(section(config, "audit", auditShape, report)) as AuditConfig)
+      : undefined,
     baseDir: options.baseDir,
     file: options.file,
   }

@@ -42,22 +42,29 @@ export const httpResponse: {
    */
   read(context: { readonly metadata?: Readonly<Record<string, unknown>> | undefined }): HTTPResponse
 } = {
-  read: (context) =>
-    (context as { readonly httpResponse?: HTTPResponse | undefined }).httpResponse ??
-    new OwnResponse(),
+  read: (context) => {
+    const { httpResponse: host } = context as { readonly httpResponse?: ResponseHost | undefined }
+    return host === undefined ? new OwnResponse() : responseOf(host)
+  },
 }
 
 /** Call options of an HTTP request. */
 export interface AnsweredOverHTTP {
-  /** The response to the call. Created on first use. */
-  readonly answering?: HTTPResponse | undefined
+  /** The request, for the response to the call. */
+  readonly answering?: ResponseHost | undefined
 }
 
-/** The request that a response belongs to. */
+/** The request that a response belongs to. Servers contain nothing else of `httpResponse`: handlers that use it bring it. */
 export interface ResponseHost {
+  /** Created on first use. */
+  response?: OwnResponse | undefined
   /** Whether the request came to this machine, without TLS. */
   isPlainLoopback(): boolean
   warn(message: string): void
+}
+
+function responseOf(host: ResponseHost): OwnResponse {
+  return (host.response ??= new OwnResponse(host))
 }
 
 /** A response that a server sends, or that is not sent. */
@@ -125,6 +132,13 @@ export class OwnResponse implements HTTPResponse {
   seal(): this {
     this.#isSent = true
     return this
+  }
+
+  /** Fixes it, and adds its cookies to the response to another request. */
+  passCookies(host: ResponseHost): void {
+    for (const cookie of this.seal().headers.getSetCookie()) {
+      responseOf(host).headers.append("set-cookie", cookie)
+    }
   }
 }
 

@@ -19,6 +19,8 @@ export interface LazyParts extends OperationSpec {
   readonly inputNames: readonly string[]
   /** The HTTP request that it sends, for search and lists, without reading the operation. */
   readonly request?: OperationRequest | undefined
+  /** How to use the tools of its server, for models; of trusted servers only. May change. */
+  readonly instructions?: string | undefined
 }
 
 /** An operation whose schemas are built when they are first read. */
@@ -187,6 +189,7 @@ const UNCHANGED: readonly (keyof LazyParts)[] = [
   "_meta",
   "inputNames",
   "request",
+  "instructions",
   "policy",
 ]
 

@@ -1,5 +1,6 @@
 import type { Compiled } from "../schema/compiled.ts"
 import { listOf, type JsonSchema } from "../schema/json.ts"
+import { isPlainJson } from "./plain-json.ts"
 import { parameterIssues } from "./rest-route.ts"
 import type { OperationSpec } from "./types.ts"
 import { parseUriTemplate } from "./uri-template.ts"
@@ -13,6 +14,7 @@ export function exposureIssues(
   input: Compiled,
 ): ValueError[] {
   if (mcp === undefined) return []
+  if (!isPlainJson(mcp)) return [{ path: "/mcp", message: "must be JSON data: clients receive it" }]
   const { as = "tool", uri, complete = {} } = mcp
   const issues: ValueError[] = []
   const add = (field: string, message: string): void => {

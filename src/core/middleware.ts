@@ -1,5 +1,6 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { EnvelopeStream } from "./infer.ts"
+import type { TraceAttributes } from "./tracing.ts"
 import type { CallOptions, CallPolicy, Identity, OperationSpec } from "./types.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -35,8 +36,12 @@ export interface MiddlewareCall {
   readonly progress: NonNullable<CallOptions["progress"]>
   /** Asks the caller, as handlers do. The call's clock stops meanwhile. */
   readonly requestInput: NonNullable<CallOptions["requestInput"]>
+  /** @internal The same object for all middleware of the call, and for what records it. */
+  readonly key?: object
   /** @internal Notes that another call may do the work for this one, which goes on when its caller leaves. */
   noteShared?(): void
+  /** @internal Reports to tracers what a policy does with the call. */
+  event?(name: string, attributes: TraceAttributes): void
   /** @internal Whether the call was made under the call with this id. */
   isUnder?(requestId: string): boolean
 }

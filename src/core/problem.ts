@@ -70,10 +70,12 @@ export function statusOf(code: string, spec?: OperationSpec): number {
 
 /**
  * The status of an imported API's answer, if its document declares it as the caller's mistake. A refused credential is not:
- * it is the server's own.
+ * it is the server's own. 428 where the operation asks a caller that cannot be asked.
  */
 function upstreamStatus(details: unknown, spec: OperationSpec | undefined): number | undefined {
-  const { declared, statusCode: status } = isRecord(details) ? details : {}
+  const { declared, statusCode: status, reason } = isRecord(details) ? details : {}
+  // Repeating the request would not help: it needs a way to answer.
+  if (reason === "INPUT_UNAVAILABLE") return 428
   if (!(Number(status) >= 400 && Number(status) < 500) || [401, 403, 407].includes(Number(status)))
     return undefined
   return spec?.errorSchemas?.some(({ code }) => code === declared) === true

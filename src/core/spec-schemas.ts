@@ -108,6 +108,16 @@ const MCPExposureSchema: TSchema & JsonSchema = {
       type: "object",
       additionalProperties: { type: "string", maxLength: 400, pattern: ID_PATTERN },
     },
+    annotations: {
+      type: "object",
+      properties: {
+        title: { type: "string" },
+        readOnlyHint: { type: "boolean" },
+        destructiveHint: { type: "boolean" },
+        idempotentHint: { type: "boolean" },
+        openWorldHint: { type: "boolean" },
+      },
+    },
   },
   additionalProperties: false,
 }

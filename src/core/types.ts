@@ -94,6 +94,14 @@ export interface MCPExposure {
    * other inputs, and returns a list of texts. The values of an enumeration need none.
    */
   readonly complete?: Readonly<Record<string, string>> | undefined
+  /** Hints for MCP clients alone, before those of the operation's `annotations`. */
+  readonly annotations?: {
+    readonly title?: string
+    readonly readOnlyHint?: boolean
+    readonly destructiveHint?: boolean
+    readonly idempotentHint?: boolean
+    readonly openWorldHint?: boolean
+  }
 }
 
 /** The serializable contract of an operation. Its id is `namespace.name`. */

@@ -1,7 +1,8 @@
 import type { CallError } from "../core/errors.ts"
 import type { Change, Revalidation } from "../core/middleware.ts"
-import type { HTTPResponse } from "../core/http-response.ts"
+import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
+import type { CallScope } from "../core/tracing.ts"
 import type { CallOptions } from "../core/types.ts"
 import { Call } from "./call.ts"
 import type { AttemptLog } from "./attempt-log.ts"
@@ -60,9 +61,17 @@ export class Attempt extends Call {
     return this.#of.outer
   }
 
-  override get answering(): HTTPResponse | undefined {
+  override get answering(): ResponseHost | undefined {
     // Detached work may go on after the response.
     return this.#of.isOver ? undefined : this.#of.answering
+  }
+
+  override get scope(): CallScope | undefined {
+    return this.#of.scope
+  }
+
+  override get key(): object {
+    return this.#of.key
   }
 
   override countNested(): number {

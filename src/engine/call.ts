@@ -11,7 +11,7 @@ import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { afterAttempts, handlerError, markAbandoned, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
-import type { AnsweredOverHTTP, HTTPResponse } from "../core/http-response.ts"
+import type { AnsweredOverHTTP, ResponseHost } from "../core/http-response.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
@@ -20,6 +20,7 @@ import type { EnvDirectory } from "./env-proxy.ts"
 import type { OuterCalls } from "./outer-calls.ts"
 import type { OperationRecord } from "./record.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { CallScope } from "../core/tracing.ts"
 import { endedEarly, type EndReason } from "./refusals.ts"
 import { CallSink } from "./sink.ts"
 
@@ -29,6 +30,8 @@ export interface CallHost extends EnvDirectory {
   readonly logger: Logger
   readonly deadlines: Deadlines
   readonly isClosed: boolean
+  /** Milliseconds that a caller has for the answer to a question. */
+  readonly inputTimeout: number
   /** Checks access and input; returns the input for the handler, or a promise of it. */
   admit(call: Call, input: unknown, trusted: boolean): unknown
   /** Throws if the caller may not make this call. */
@@ -127,8 +130,8 @@ export class Call implements DeadlineEntry {
       : undefined
   }
 
-  /** The HTTP response to this call; only the call that the request made has one. */
-  get answering(): HTTPResponse | undefined {
+  /** The HTTP request of this call, for its response; only the call that the request made has one. */
+  get answering(): ResponseHost | undefined {
     return this.parent === undefined
       ? (this.options as AnsweredOverHTTP | undefined)?.answering
       : undefined
@@ -245,13 +248,27 @@ export class Call implements DeadlineEntry {
     this.ensureExtras().attemptLog = log
   }
 
+  /** What tracers keep for the call. */
+  get scope(): CallScope | undefined {
+    return this.extras?.scope
+  }
+
+  set scope(scope: CallScope | undefined) {
+    this.ensureExtras().scope = scope
+  }
+
   /** Counts a start of the handler, in this call or in an attempt of it. */
   noteStart(runner: Call = this): void {
     this.attemptLog?.begin(runner)
   }
 
-  /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
-  cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
+  /** Identifies this call, with its attempts, to whatever follows it through middleware. */
+  get key(): object {
+    return this.cached("key", () => ({}))
+  }
+
+  /** Values that are created at most once per call, on demand: its env, its copy of the identity, its key. */
+  cached<TValue>(key: "env" | "identity" | "key", make: () => TValue): TValue {
     const more = this.ensureExtras()
     return (more[key] ??= make()) as TValue
   }
@@ -529,10 +546,12 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
+      key: undefined,
       attemptLog: undefined,
       onEnd: undefined,
       handling: undefined,
       asked: undefined,
+      scope: undefined,
     })
   }
 }
@@ -560,10 +579,12 @@ interface Extras {
   nestedCalls: number
   env: unknown
   identity: unknown
+  key: unknown
   attemptLog: AttemptLog | undefined
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined
   asked: AskedTime | undefined
+  scope: CallScope | undefined
 }
 
 /** The message for a caller that aborted its call. */

@@ -5,9 +5,11 @@ import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
-import type { Logger } from "../internal/logger.ts"
+import { withFields, type Logger } from "../internal/logger.ts"
+import type { CallTracing } from "../core/tracing.ts"
+import { logFieldsOf, tracingOf } from "./trace.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import type { HTTPResponse } from "../core/http-response.ts"
+import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -89,7 +91,9 @@ export class CallContext implements OperationContext {
 
   get log(): Logger {
     const { options, kernel, root } = this.#invocation
-    return options?.log ?? root.options?.log ?? kernel.logger
+    const log = options?.log ?? root.options?.log ?? kernel.logger
+    const fields = logFieldsOf(this.#invocation)
+    return fields === undefined ? log : withFields(log, fields)
   }
 
   // Getters, so that `const { call } = context` works; the functions are created when they are read.
@@ -123,8 +127,13 @@ export class CallContext implements OperationContext {
     return this.#invocation.asOuter
   }
 
+  /** For requests that leave. */
+  get tracing(): CallTracing {
+    return tracingOf(this.#invocation)
+  }
+
   /** For `httpResponse`. */
-  get httpResponse(): HTTPResponse | undefined {
+  get httpResponse(): ResponseHost | undefined {
     return this.#invocation.answering
   }
 

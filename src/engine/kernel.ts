@@ -16,6 +16,7 @@ import { isReportable, notifyOfError, type ErrorListener } from "./failures.ts"
 import { optionsIssue, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { CallError } from "../core/errors.ts"
+import type { CallTracer } from "../core/tracing.ts"
 import type { OperationRecord } from "./record.ts"
 import { invoke, runHandler } from "./invoke.ts"
 import { admitInput, isStillChecked, withResourceId } from "./input.ts"
@@ -36,6 +37,7 @@ export interface KernelOptions {
   readonly onError: ErrorListener | undefined
   /** Default timeout of a call in milliseconds. */
   readonly timeout: number
+  readonly inputTimeout: number
   readonly maxDepth: number
   readonly maxNestedCalls: number
   readonly policies: readonly PolicyRule[]
@@ -51,10 +53,11 @@ export class Kernel implements PipelineHost, CallHost {
   readonly deadlines: Deadlines
   readonly clock: Clock
   readonly logger: Logger
+  readonly inputTimeout: number
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
   readonly middleware: MiddlewareStack
-  /** Set while there are listeners of `onCall`. */
+  /** Set while there are listeners of `onCall` or tracers. */
   observer: CallObserver | undefined
   readonly #options: KernelOptions
   /** Streams and calls without a deadline; weak, so that abandoned streams can be collected. */
@@ -69,6 +72,7 @@ export class Kernel implements PipelineHost, CallHost {
     this.#options = options
     this.clock = options.clock
     this.logger = options.logger
+    this.inputTimeout = options.inputTimeout
     this.onWarning = options.onWarning
     this.onNormalize = options.onNormalize
     this.deadlines = new Deadlines(options.clock)
@@ -89,7 +93,9 @@ export class Kernel implements PipelineHost, CallHost {
       if (this.observer !== undefined) return this.#observed(this.observer, call, input, trusted)
       return this.#start(call, input, trusted)
     } catch (thrown) {
-      return rejected(asRefusal(thrown, call, options))
+      const error = asRefusal(thrown, call, options)
+      if (call === undefined) this.#refused(id, options, parent, error)
+      return rejected(error)
     }
   }
 
@@ -164,10 +170,11 @@ export class Kernel implements PipelineHost, CallHost {
       const record = this.store.get(id)
       if (record === undefined || record.handler === undefined) {
         const missing = notFound(this.store, id, parent?.identity ?? options?.identity)
-        throw asRefusal(missing, undefined, options)
+        throw this.#refused(id, options, parent, asRefusal(missing, undefined, options))
       }
       if (!record.isStream) {
-        throw asRefusal(wrongKind(record, "subscribe", "execute"), undefined, options)
+        const error = asRefusal(wrongKind(record, "subscribe", "execute"), undefined, options)
+        throw this.#refused(id, options, parent, error)
       }
       const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
       const own = from !== undefined && parent === undefined ? undefined : options
@@ -260,16 +267,16 @@ export class Kernel implements PipelineHost, CallHost {
     return this.#observe((observer) => observer.add(listener))
   }
 
-  /**
-   * Records inputs and results of calls; returns a function that stops it. The last recorder replaces earlier
-   * ones.
-   */
+  /** Adds a tracer; returns a function that removes it. */
+  trace(tracer: CallTracer): () => void {
+    return this.#observe((observer) => observer.tracers.add(tracer))
+  }
+
+  /** Records inputs and results of calls; returns a function that stops it. */
   record(recorder: CallRecorder): () => void {
     return this.#observe((observer) => {
-      observer.recorder = recorder
-      return () => {
-        if (observer.recorder === recorder) observer.recorder = undefined
-      }
+      observer.recorders.add(recorder)
+      return () => void observer.recorders.delete(recorder)
     })
   }
 
@@ -291,7 +298,8 @@ export class Kernel implements PipelineHost, CallHost {
       reference.deref()?.end("ABORTED", CLOSED)
     }
     this.#endless.clear()
-    this.deadlines.close((entry) => (entry as Call).end("ABORTED", CLOSED))
+    // The limit of a question ends with the call that asks.
+    this.deadlines.close((entry) => entry instanceof Call && entry.end("ABORTED", CLOSED))
     this.middleware.close()
   }
 
@@ -323,6 +331,19 @@ export class Kernel implements PipelineHost, CallHost {
     }
   }
 
+  /** Reports a call without an operation to tracers, and returns its error. */
+  #refused(
+    id: string,
+    options: CallOptions | undefined,
+    parent: Call | undefined,
+    error: CallError,
+  ): CallError {
+    if (this.observer === undefined) return error
+    const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
+    this.observer.tracers.refused(id, options, from, error)
+    return error
+  }
+
   #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
     const prepared = this.admit(call, input, trusted)
     if (call.ended !== undefined) return rejected(call.ended)
@@ -346,7 +367,7 @@ export class Kernel implements PipelineHost, CallHost {
   ): Promise<ResponseEnvelope> {
     const observed: ObservedCall = observer.begin(call, input, trusted)
     try {
-      return observed.follow(this.#start(call, input, trusted))
+      return observed.follow(observed.run(() => this.#start(call, input, trusted)))
     } catch (thrown) {
       const refused = asRefusal(thrown, call)
       observed.fail(refused)

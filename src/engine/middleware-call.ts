@@ -1,4 +1,5 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
+import type { TraceAttributes } from "../core/tracing.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
@@ -44,8 +45,16 @@ export class CallView extends CallContext implements MiddlewareCall {
     return (options?.timeout ?? options?.deadline ?? parent) !== undefined
   }
 
+  get key(): object {
+    return this.#call.key
+  }
+
   noteShared(): void {
     this.#attempts.hasSharedWork = true
+  }
+
+  event(name: string, attributes: TraceAttributes): void {
+    this.#call.scope?.event?.(name, attributes)
   }
 
   isUnder(requestId: string): boolean {

@@ -6,7 +6,10 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { OperationType } from "../core/types.ts"
+import type { CallOutcome, CallScope } from "../core/tracing.ts"
+import type { Call } from "./call.ts"
 import type { OperationRecord } from "./record.ts"
+import { Tracers } from "./trace.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { Listeners } from "../internal/listeners.ts"
 
@@ -66,23 +69,43 @@ export interface ObservableCall {
   readonly identity: Identity | undefined
   readonly options: Pick<CallOptions, "metadata"> | undefined
   readonly record: OperationRecord
+  /** The same object as the one of its `MiddlewareCall`. */
+  readonly key: object
+  /** How the outermost call came in. */
+  readonly via?: string | undefined
+  /** What the rules of approvals decided, and who approved the call, once they have. */
+  readonly approval?:
+    | {
+        readonly decide: string
+        readonly rule?: string | undefined
+        readonly approvedBy?: string | undefined
+        readonly approvedAt?: number | undefined
+      }
+    | undefined
 }
 
-/** Notifies listeners of calls. It exists only while there are listeners, so that it costs nothing otherwise. */
+/** The end of a call, as tracers and listeners receive it. */
+type Outcome = Pick<CallEnded, "outcome"> &
+  Partial<Pick<CallEnded, "code" | "error">> &
+  Pick<CallOutcome, "envelope">
+
+/** Notifies listeners and tracers of calls. It exists only while there are some, so that it costs nothing otherwise. */
 export class CallObserver {
   readonly #listeners = new Listeners<CallTrace>()
   readonly #clock: Clock
   readonly #logger: Logger
-  /** Set while calls are recorded. */
-  recorder: CallRecorder | undefined
+  readonly tracers: Tracers
+  /** What records calls. */
+  readonly recorders = new Set<CallRecorder>()
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
     this.#logger = logger
+    this.tracers = new Tracers(logger)
   }
 
   get isIdle(): boolean {
-    return this.#listeners.size === 0 && this.recorder === undefined
+    return this.#listeners.size === 0 && this.recorders.size === 0 && this.tracers.size === 0
   }
 
   /** Adds a listener; returns a function that removes it. */
@@ -93,7 +116,12 @@ export class CallObserver {
     return this.#listeners.add(listener)
   }
 
-  begin(call: ObservableCall, input: unknown, trusted: boolean): ObservedCall {
+  begin(call: Call, input: unknown, trusted: boolean): ObservedCall {
+    const scope = this.tracers.size === 0 ? undefined : this.tracers.begin(call, input)
+    if (scope !== undefined) call.scope = scope
+    if (this.#listeners.size === 0 && this.recorders.size === 0) {
+      return new ObservedCall(this, undefined, [], scope)
+    }
     const { requestId, parentRequestId, operationId, record, identity } = call
     const id: unknown = identity?.id
     const started: CallStarted = {
@@ -106,11 +134,13 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    if (this.recorder === undefined) return new ObservedCall(this, started, undefined)
+    if (this.recorders.size === 0) return new ObservedCall(this, started, [], scope)
     const isAllowed =
       trusted || parentRequestId !== undefined || allows(record.requirement, identity, input)
-    const recording = this.recorder.begin(started, call, isAllowed ? input : undefined)
-    return new ObservedCall(this, started, recording)
+    const recordings = Array.from(this.recorders, (recorder) =>
+      recorder.begin(started, call, isAllowed ? input : undefined),
+    )
+    return new ObservedCall(this, started, recordings, scope)
   }
 
   now(): number {
@@ -125,19 +155,32 @@ export class CallObserver {
 /** A call whose end is reported, once. */
 export class ObservedCall {
   readonly #observer: CallObserver
-  readonly #started: CallStarted
+  /** Set if there were listeners when the call started. */
+  readonly #started: CallStarted | undefined
   /** A time of the clock, while `at` is a date. */
   readonly #startedAt: number
-  readonly #recording: CallRecording | undefined
+  readonly #recordings: readonly CallRecording[]
+  readonly #scope: CallScope | undefined
   #source: ResponseMeta["source"] | undefined
   #items = 0
   #isOver = false
 
-  constructor(observer: CallObserver, started: CallStarted, recording: CallRecording | undefined) {
+  constructor(
+    observer: CallObserver,
+    started: CallStarted | undefined,
+    recordings: readonly CallRecording[],
+    scope: CallScope | undefined,
+  ) {
     this.#observer = observer
     this.#started = started
-    this.#recording = recording
+    this.#recordings = recordings
+    this.#scope = scope
     this.#startedAt = observer.now()
+  }
+
+  /** Runs a part of the call in the scopes of the tracers. */
+  run<T>(work: () => T): T {
+    return this.#scope === undefined ? work() : this.#scope.run(work)
   }
 
   /** Reports the outcome of a call, and returns it unchanged. */
@@ -145,10 +188,11 @@ export class ObservedCall {
     try {
       const envelope = await outcome
       this.#source = envelope.meta.source
-      this.#recording?.add(envelope)
+      for (const recording of this.#recordings) recording.add(envelope)
       // Its caller receives the envelope; listeners see a failure.
-      if (isFailedTool(envelope.meta)) this.#end("error", "EXECUTION_ERROR")
-      this.#end("ok")
+      const isFailed = isFailedTool(envelope.meta)
+      if (isFailed) this.#end({ outcome: "error", code: "EXECUTION_ERROR", envelope })
+      else this.#end({ outcome: "ok", envelope })
       return envelope
     } catch (error) {
       this.fail(error)
@@ -162,11 +206,12 @@ export class ObservedCall {
   ): Promise<TResult> {
     try {
       const result = await outcome
-      if (result.done === true) this.#end("ok")
+      if (result.done === true) this.#end({ outcome: "ok" })
       else {
         this.#items++
+        this.#scope?.item?.()
         this.#source = result.value.meta.source
-        this.#recording?.add(result.value)
+        for (const recording of this.#recordings) recording.add(result.value)
       }
       return result
     } catch (error) {
@@ -176,19 +221,21 @@ export class ObservedCall {
   }
 
   fail(error: unknown): void {
-    if (!isCallError(error)) return this.#end("error")
+    if (!isCallError(error)) return this.#end({ outcome: "error" })
     const { code } = error
-    this.#end(code === "ABORTED" ? "aborted" : "error", code, error)
+    this.#end({ outcome: code === "ABORTED" ? "aborted" : "error", code, error })
   }
 
   /** The caller left. */
   leave(): void {
-    this.#end("aborted", "ABORTED")
+    this.#end({ outcome: "aborted", code: "ABORTED" })
   }
 
-  #end(outcome: CallEnded["outcome"], code?: string, error?: CallError): void {
+  #end({ outcome, code, error, envelope }: Outcome): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#scope?.end({ outcome, error, envelope, items: this.#items })
+    if (this.#started === undefined) return
     const { requestId, parentRequestId, operationId, type, at, identity } = this.#started
     // Written out: a spread with another `phase` costs several times the rest.
     const ended: CallEnded = {
@@ -206,7 +253,7 @@ export class ObservedCall {
       source: this.#source,
       items: this.#items,
     }
-    this.#recording?.end(ended)
+    for (const recording of this.#recordings) recording.end(ended)
     this.#observer.notify(ended)
   }
 }

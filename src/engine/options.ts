@@ -1,6 +1,7 @@
 import { isIdempotencyKey } from "../core/call-policy.ts"
 import type { CallOptions, CallPolicy } from "../core/types.ts"
 import type { NestedInOuter } from "../core/outer-call.ts"
+import type { CarriesTrace } from "../core/tracing.ts"
 import type { ValueError } from "../core/validation.ts"
 import { JoinedSignals } from "../internal/signals.ts"
 import { typeName } from "../internal/message-text.ts"
@@ -88,7 +89,7 @@ function invalidOption(path: string, expected: string, got: unknown): ValueError
 
 /** Options for a call, and the signals to release after it. */
 interface RootOptions {
-  readonly options: (CallOptions & NestedInOuter) | undefined
+  readonly options: (CallOptions & NestedInOuter & CarriesTrace) | undefined
   readonly joined?: JoinedSignals | undefined
 }
 
@@ -99,7 +100,7 @@ export function rootOptions(
 ): RootOptions {
   if (typeof context !== "object" || context === null) return { options: options ?? context }
   const { identity, deadline, timeout, signal, metadata, log, requestId, requestInput } = context
-  const { outer } = context as NestedInOuter
+  const { outer, tracing } = context as NestedInOuter & CarriesTrace
   const own = options?.signal
   const joined =
     isSignal(signal) && isSignal(own) && signal !== own ? new JoinedSignals(signal, own) : undefined
@@ -108,6 +109,7 @@ export function rootOptions(
       identity,
       parentRequestId: requestId,
       outer,
+      tracing,
       deadline: earlier(deadline, options?.deadline),
       timeout: earlier(timeout, options?.timeout),
       // An invalid signal is rejected later with the other options.

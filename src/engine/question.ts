@@ -1,5 +1,6 @@
-import { refusal } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 import type { CallOptions, InputRequest, InputResponse } from "../core/types.ts"
+import { DeadlineTimer } from "../internal/deadline-timer.ts"
 import type { Call } from "./call.ts"
 
 /**
@@ -24,27 +25,40 @@ export function answererFor(
   return undefined
 }
 
-/** Asks a question that ends with its call. The clocks of all calls that wait for the answer stop meanwhile. */
+/**
+ * Asks a question that ends with its call, or at its own limit. The clocks of all calls that wait for the answer stop
+ * meanwhile.
+ */
 function ask(
   call: Call,
   waiting: readonly Call[],
   answer: () => Promise<InputResponse>,
 ): Promise<InputResponse> {
+  const { operationId, requestId, kernel } = call
   const outcome = new Promise<InputResponse>((resolve, reject) => {
     let isOpen = true
     const close = (): void => {
       if (isOpen) for (const one of waiting) one.stopClock(-1)
       isOpen = false
+      limit.stop()
       call.abandon(question)
     }
-    const end = (): void => {
-      const { operationId, requestId } = call
-      const message = `The call of "${operationId}" ended before its caller answered.`
-      reject(refusal("ABORTED", message, { operationId, requestId }))
+    const fail = (error: CallError): void => {
+      reject(error)
       close()
     }
+    const end = (): void => {
+      const message = `The call of "${operationId}" ended before its caller answered.`
+      fail(refusal("ABORTED", message, { operationId, requestId }))
+    }
+    const limit = new DeadlineTimer(kernel.deadlines, () => {
+      const message = `"${operationId}" asked its caller, who did not answer within ${kernel.inputTimeout} ms. The registry's option "inputTimeout" sets the limit.`
+      const details = { reason: "INPUT_TIMEOUT" }
+      fail(refusal("TIMEOUT", message, { operationId, requestId, retryable: false, details }))
+    })
     const question = { endsWithParent: true, end }
     for (const one of waiting) one.stopClock(1)
+    limit.start(kernel.clock.now() + kernel.inputTimeout)
     call.adopt(question)
     if (call.ended !== undefined || call.isOver) end()
     else answer().then(resolve, reject).finally(close)

@@ -35,6 +35,11 @@ export interface RegistryOptions {
   readonly onError?: ErrorListener | undefined
   /** Timeout in milliseconds for calls without a deadline; 30,000. `Infinity` for no limit. */
   readonly timeout?: number | undefined
+  /**
+   * Milliseconds that a caller may take to answer a question of a handler; 300,000. The call's own timeout does not count
+   * meanwhile, up to ten minutes.
+   */
+  readonly inputTimeout?: number | undefined
   /** Maximum nesting of calls, including the outermost; 16. */
   readonly maxDepth?: number | undefined
   /** Maximum number of nested calls of one outermost call; 1,000. */
@@ -54,6 +59,7 @@ export const REGISTRY_OPTIONS: OptionsSchema<RegistryOptions> = {
   onNormalize: "function",
   onError: "function",
   timeout: "duration",
+  inputTimeout: "duration",
   maxDepth: { min: 1 },
   maxNestedCalls: { min: 1 },
   formats: "boolean",
@@ -77,6 +83,7 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
     logger: isolatedLogger(options.logger),
     clock: options.clock ?? systemClock,
     timeout: options.timeout ?? 30_000,
+    inputTimeout: options.inputTimeout ?? 300_000,
     maxDepth: options.maxDepth ?? 16,
     maxNestedCalls: options.maxNestedCalls ?? 1000,
     onWarning: options.onWarning,

@@ -35,6 +35,7 @@ import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
 import { mintRequestId } from "./ids.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { CallTracer } from "../core/tracing.ts"
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import type {
   CallOptions,
@@ -267,6 +268,14 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** Notifies a listener when a call starts and ends, nested ones too; returns a function that removes it. */
   onCall(listener: (trace: CallTrace) => void): () => void {
     return this.#kernel.onCall(listener)
+  }
+
+  /**
+   * Adds a tracer: it sees each call from before its access and input are checked until its end, and the handler runs in
+   * its scope. It cannot change an outcome. Returns a function that removes it.
+   */
+  trace(tracer: CallTracer): () => void {
+    return this.#kernel.trace(tracer)
   }
 
   /**

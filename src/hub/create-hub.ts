@@ -11,6 +11,7 @@ import type { Clock } from "../internal/platform.ts"
 import { OperationRegistry } from "../engine/registry.ts"
 import { SourceOwnership } from "./source-ownership.ts"
 import { compileRules } from "../engine/policies.ts"
+import { AuditLog, type AuditPlace } from "./audit/audit.ts"
 import { HubMiddleware } from "./middleware.ts"
 import { HUB_OPTIONS } from "./model.ts"
 import type {
@@ -22,11 +23,13 @@ import type {
   SourceReport,
   SourceStatus,
 } from "./model.ts"
-import { mapTexts } from "./resolve-references.ts"
+import { fill, mapTexts } from "./resolve-references.ts"
 import { Resolver } from "./references.ts"
 import { SourceRunner, type RunnerHost } from "./source-runner.ts"
 import type { Running } from "./running-calls.ts"
 import { isolatedLogger } from "../internal/notify.ts"
+import { pathOf } from "./origin.ts"
+import { sameData } from "../internal/same-data.ts"
 import { Listeners } from "../internal/listeners.ts"
 
 /** Milliseconds that running calls may take to finish before their source is closed. */
@@ -86,6 +89,7 @@ class SourceHub extends Closable implements Hub {
   readonly #servers = new Set<PrepareServer>()
   readonly #retiring = new Set<Promise<void>>()
   readonly #middleware: HubMiddleware
+  readonly #audit: AuditLog | undefined
   readonly #ended = new AbortController()
   /** Resolvers of earlier configurations included: their values are still secret. */
   readonly #resolvers: Resolver[] = []
@@ -113,11 +117,16 @@ class SourceHub extends Closable implements Hub {
     this.#ownership = new SourceOwnership(this.registry)
     this.#config = this.#selectSources(config)
     const { middleware = [], baseDir } = config
+    // Before the middleware of the configuration, and after what decides whether a call runs at all.
+    this.#audit = options.audit === undefined ? this.#configuredAudit(config) : undefined
+    const audit = this.#audit ?? (options.audit as AuditLog | undefined)
+    audit?.attach(this.registry, this.mask)
     this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
     this.#setResolver(this.#resolverOf(config))
     this.#internals = this.#createInternals()
     internalsByHub.set(this, this.#internals)
+    void this.#audit?.prepare()
     for (const source of this.#config.sources) this.#add(source)
     this.#ownership.setOrder([...this.#runners.keys()])
     for (const runner of this.#runners.values()) runner.start()
@@ -132,7 +141,7 @@ class SourceHub extends Closable implements Hub {
   }
 
   async ready(): Promise<void> {
-    await this.#middleware.first
+    await Promise.all([this.#middleware.first, this.#audit?.prepare()])
     await Promise.all(Array.from(this.#runners.values(), ({ first }) => first))
   }
 
@@ -162,6 +171,9 @@ class SourceHub extends Closable implements Hub {
     )
     await this.#middleware.apply(chosen.middleware ?? [], chosen.baseDir)
     this.#assertOpen()
+    if (!sameData(chosen.audit, this.#config.audit)) {
+      this.#logger.warn("Another audit log is used only after the hub is started again")
+    }
     this.#config = chosen
     this.#setPolicies()
     this.#setResolver(resolver)
@@ -186,10 +198,20 @@ class SourceHub extends Closable implements Hub {
   protected async end(): Promise<void> {
     this.#ended.abort()
     await this.registry.close()
+    await this.#audit?.close()
     for (const runner of this.#runners.values()) runner.close()
     await Promise.all(this.#retiring)
     this.#listeners.clear()
     this.#logListeners.clear()
+  }
+
+  #configuredAudit({ audit, baseDir }: ResolvedConfig): AuditLog | undefined {
+    if (audit === undefined) return undefined
+    const place = async (): Promise<AuditPlace> => {
+      const { file, key } = await fill(audit, this.#internals.resolve, undefined, "audit")
+      return { file: pathOf(file, baseDir), key }
+    }
+    return new AuditLog(place, { ...audit, logger: this.#logger })
   }
 
   /** Policies by pattern count before those of the source, and both before those of definitions. */

@@ -17,6 +17,7 @@ import { ActivityStream } from "./activity/stream.ts"
 import type { Recorder } from "./activity/recorder.ts"
 import type { HubInternals } from "./create-hub.ts"
 import { mapTexts } from "./resolve-references.ts"
+import { toolCost } from "./tool-cost.ts"
 import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
 import { requestOf } from "../core/lazy-operation.ts"
 import type { OperationSpec } from "../core/types.ts"
@@ -106,6 +107,9 @@ export function createHubRoutes(
       }),
       forAdmins("GET", "/hub/sources/{name}/report", ({ params: [name = ""], caller }) =>
         json(visibleTo(reportOf(hub, name), context, caller)),
+      ),
+      forAdmins("GET", "/hub/tools", ({ caller }) =>
+        json(toolCost(context.registry, sourceOf, caller.identity)),
       ),
       forAdmins("GET", "/hub/stats", () => json(activity.stats)),
       forAdmins("GET", "/hub/policies", async ({ incoming }) =>

@@ -9,6 +9,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
+import type { Audit } from "./audit/options.ts"
 import type { MCPLogLine, MCPLogReader } from "../sources/mcp/client/log-lines.ts"
 
 /** State of a source. */
@@ -163,6 +164,8 @@ export interface HubOptions {
   readonly watch?: boolean | undefined
   /** Receives the errors of operations for all callers: `onError` of the hub's registry. */
   readonly onError?: ErrorListener | undefined
+  /** What `openAudit` returns; instead of that of the configuration. The hub does not close it. */
+  readonly audit?: Audit | undefined
 }
 
 export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
@@ -173,6 +176,7 @@ export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
   retry: "boolean",
   watch: "boolean",
   onError: "function",
+  audit: { methods: ["attach"], expected: "an audit log of openAudit()" },
 }
 
 /** One registry over every source. Close it when you no longer need it. */

@@ -233,7 +233,7 @@ class Failure {
   #unauthenticated(details: Readonly<Record<string, unknown>>): CallError {
     return this.#make(
       "UNAUTHENTICATED",
-      `: the server requires authentication, and the credentials it got, if any, are not valid. Set "authProvider", or a header such as "Authorization", for the server.`,
+      `: the server requires authentication, and the credentials it got, if any, are not valid. Set a header such as "Authorization" for the server (on the command line: --header "Authorization: Bearer \${env:TOKEN}", with a token that it or its provider issues), or "authProvider" in a program.`,
       { details },
     )
   }

@@ -133,6 +133,7 @@ export class SharedCall<TResult> {
       ...{ operationId, spec, isIdempotent, requestId, parentRequestId, identity, input },
       ...{ metadata, attempt, log, policy, idempotencyKey, signal: this.#controller.signal },
       deadline: undefined,
+      event: (name, attributes) => call.event?.(name, attributes),
       get remainingMs() {
         return end - clock.now()
       },

@@ -16,6 +16,7 @@ import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
+import { carrierOf } from "../core/tracing.ts"
 import type { NestedInOuter } from "../core/outer-call.ts"
 import type { CredentialContext, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -284,6 +285,7 @@ function forwardedOptions(
     requestInput: answererOf(context),
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
+    trace: carrierOf(context, "remote"),
     ...(policy !== undefined && { policy }),
     ...(version !== undefined && { version }),
   }

@@ -104,6 +104,9 @@ export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {
   return typeof body === "object" && "run" in body
 }
 
+/** Placeholder for an answer that other code has sent. */
+export const ALREADY_SENT: HTTPAnswer = { status: 0, headers: {} }
+
 /** Sink of a stream without a reader: it is gone from the start. */
 export const NULL_SINK: HTTPSink = {
   isGone: true,

@@ -2,7 +2,7 @@ import type { HTTPHeaders } from "./exchange.ts"
 import { retryAfterOf, statusOf } from "../core/problem.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
-import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/dial.ts"
+import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/subprotocols.ts"
 import type { Accounts } from "./accounts.ts"
 import {
   runAuthenticate,

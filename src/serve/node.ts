@@ -1,11 +1,12 @@
 import { refusal, type CallError } from "../core/errors.ts"
 import { isPlainObject } from "../internal/guards.ts"
 import type { Authenticated } from "./authenticate.ts"
-import { isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
+import { ALREADY_SENT, isStream, Leaving, NULL_SINK, requestIdFor } from "./exchange.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink } from "./exchange.ts"
 import type { MountPaths } from "./http/mount-path.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node-types.ts"
-import { openNodeBody, readNodeBody, byteLength, type RequestSlot } from "./read-body.ts"
+import type { RequestSlot } from "./read-body.ts"
+import { openNodeBody, readNodeBody, byteLength } from "./read-node-body.ts"
 
 /** What a framework knows about a request of Node. */
 export interface NodeGiven {
@@ -147,9 +148,6 @@ function mistakeOf(given: NodeGiven, request: NodeRequestLike): CallError | unde
     { mayHaveExecuted: false, retryable: false },
   )
 }
-
-/** Placeholder for an answer that other code has sent. */
-export const ALREADY_SENT: HTTPAnswer = { status: 0, headers: {} }
 
 function send(
   answer: HTTPAnswer,

@@ -1,7 +1,7 @@
 import { isLoopback } from "../internal/unencrypted.ts"
 import { fromBase64 } from "../internal/base64.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { TOKEN_PREFIX } from "../transport/websocket/dial.ts"
+import { TOKEN_PREFIX } from "../transport/websocket/subprotocols.ts"
 
 /** An upgrade request; Node's `IncomingMessage` is one. */
 export interface UpgradeRequestLike {

@@ -1,4 +1,5 @@
 import type { ProgressUpdate } from "../core/types.ts"
+import { JoinedSignals } from "../internal/signals.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { textOf, type ToolOutcome, type ToolPart } from "./outcome.ts"
 import type { Tools } from "./to-tools.ts"
@@ -39,7 +40,7 @@ export type AISDKPart =
 /** Tools for the AI SDK, by name: `generateText({ tools: toAISDK(tools, { jsonSchema }) })`. */
 export function toAISDK<TSchema>(
   tools: Tools,
-  { jsonSchema }: AISDKLike<TSchema>,
+  sdk: AISDKLike<TSchema>,
 ): Record<string, AISDKTool<TSchema>> {
   const entries = tools.definitions.map(
     ({ name, title, description, parameters, strict }): [string, AISDKTool<TSchema>] => [
@@ -47,7 +48,7 @@ export function toAISDK<TSchema>(
       {
         ...(title !== undefined && { title }),
         description,
-        inputSchema: jsonSchema(parameters),
+        inputSchema: sdk.jsonSchema(parameters),
         ...(strict && { strict }),
         execute: (input, call) => outcomes(tools, name, input, call),
         toModelOutput: ({ output }) => modelOutput(output),
@@ -57,20 +58,38 @@ export function toAISDK<TSchema>(
   return Object.fromEntries(entries)
 }
 
-/** The progress of a call, then its outcome. */
-async function* outcomes(
+/** The progress of a call, then its outcome. The call ends when nobody reads on. */
+function outcomes(
   tools: Tools,
   name: string,
   input: unknown,
   { toolCallId, abortSignal }: AISDKCall,
 ): AsyncGenerator<ToolOutcome, void> {
+  const stop = new AbortController()
+  const steps = progressThenOutcome((progress) => {
+    const joined = new JoinedSignals(stop.signal, abortSignal ?? stop.signal)
+    const { signal } = joined
+    const call = tools.call(name, input, { callId: toolCallId, signal, progress })
+    return call.finally(() => joined.release())
+  })
+  const end = steps.return.bind(steps)
+  // A generator that waits would end only after its next step.
+  steps.return = (value) => {
+    stop.abort()
+    return end(value)
+  }
+  return steps
+}
+
+async function* progressThenOutcome(
+  run: (progress: (update: ProgressUpdate) => void) => Promise<ToolOutcome>,
+): AsyncGenerator<ToolOutcome, void> {
   let latest: ProgressUpdate | undefined
   let wake = (): void => {}
-  const progress = (update: ProgressUpdate): void => {
+  const call = run((update) => {
     latest = update
     wake()
-  }
-  const call = tools.call(name, input, { callId: toolCallId, signal: abortSignal, progress })
+  })
   const ended = call.then(
     () => true,
     () => true,

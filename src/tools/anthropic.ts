@@ -35,10 +35,10 @@ export type AnthropicImage = (typeof IMAGES)[number]
 export interface AnthropicTools {
   readonly tools: AnthropicTool[]
   /** Runs all uses of tools in a message at once, and answers them in their order; none: an empty list. */
-  run(
+  readonly run: (
     message: { readonly content: readonly object[] },
     options?: Pick<ToolCallOptions, "signal">,
-  ): Promise<AnthropicAnswer[]>
+  ) => Promise<AnthropicAnswer[]>
 }
 
 /**

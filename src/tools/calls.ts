@@ -123,12 +123,14 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
 
 /** The options with which an operation is called. */
 export function optionsOf(
-  { signal, identity, requestInput, log, metadata, timeout, valuesFor }: SurfaceCall,
+  { signal, identity, requestInput, log, metadata, timeout, valuesFor, entry }: SurfaceCall,
   operationId: string,
   requestId: string,
   progress?: SurfaceCall["progress"],
 ): CallOptions | Promise<CallOptions> {
-  const options = { signal, requestId, identity, requestInput, log, metadata, timeout, progress }
+  const options = {
+    ...{ signal, requestId, identity, requestInput, log, metadata, timeout, progress, entry },
+  }
   if (valuesFor === undefined) return options
   return Promise.resolve(valuesFor(operationId)).then((values) => ({
     ...options,

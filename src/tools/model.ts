@@ -1,6 +1,7 @@
 // The interface between a surface, which knows the registry, and the protocols that serve it.
 
 import type { MCPEra, MCPToolDefinition } from "../mcp/model.ts"
+import type { FromEntry } from "../core/tracing.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 
 /** The caller of a list or call. */
@@ -21,6 +22,7 @@ export interface SurfacePage {
 export interface SurfaceCall
   extends
     SurfaceCaller,
+    FromEntry,
     Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata" | "timeout"> {
   readonly signal: AbortSignal
   /** The caller is a program that asked for whole results, however long. */
@@ -45,11 +47,23 @@ export interface SurfaceResult {
 /** What a list of tools consists of: all operations, or the search tools. */
 export type SurfaceMode = "all" | "search"
 
-/** Bytes and tokens of the list of tools in both modes. */
+/** The list of tools in a model's context. */
+export interface ToolCost {
+  readonly tools: number
+  /** Bytes of their definitions as JSON. */
+  readonly bytes: number
+  /** An estimate: a token for every 4 bytes. */
+  readonly tokens: number
+}
+
+/** What the list of tools costs in both modes. */
 export interface SurfaceCost {
+  /** The mode that is served. */
   readonly mode: SurfaceMode
-  readonly all: { readonly tools: number; readonly bytes: number; readonly tokens: number }
-  readonly search: { readonly tools: number; readonly bytes: number; readonly tokens: number }
+  readonly all: ToolCost
+  readonly search: ToolCost
+  /** Parts of `all`: by namespace, or by source in a hub; the most expensive first. */
+  readonly parts: readonly (ToolCost & { readonly name: string })[]
 }
 
 /** A JSON-RPC error, in place of a result. */

@@ -29,10 +29,10 @@ export type OpenAIPart =
 export interface OpenAITools {
   readonly tools: OpenAITool[]
   /** Runs all function calls of a response at once, and answers them in their order; none: an empty list. */
-  run(
+  readonly run: (
     response: { readonly output: readonly object[] },
     options?: Pick<ToolCallOptions, "signal">,
-  ): Promise<OpenAIAnswer[]>
+  ) => Promise<OpenAIAnswer[]>
 }
 
 /** The API refuses longer descriptions. */

@@ -54,12 +54,17 @@ function partOf(block: Readonly<Record<string, unknown>>): ToolPart {
     return { type, data, mimeType: String(mimeType) }
   }
   if (type === "resource" && isRecord(resource)) {
-    const { blob, text, uri: place } = resource
+    const { blob, text, uri: place, mimeType: kind } = resource
     if (typeof text === "string") return { type: "text", text }
     if (typeof blob === "string") {
       const file = String(place).split("/").at(-1) ?? "result"
-      const kind = String(resource["mimeType"] ?? "application/octet-stream")
-      return { type: "file", data: blob, mimeType: kind, name: file }
+      const isKnown = typeof kind === "string"
+      return {
+        type: "file",
+        data: blob,
+        mimeType: isKnown ? kind : "application/octet-stream",
+        name: file,
+      }
     }
   }
   if (type === "resource_link") return { type: "text", text: `${String(name)}: ${String(uri)}` }

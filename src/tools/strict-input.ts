@@ -68,8 +68,7 @@ function closed(given: unknown, walk: Walk, depth: number): JsonSchema {
     walk.reasons.add(`more than ${MAX_DEPTH} levels`)
     return out
   }
-  const isAny = Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword))
-  if (isAny || schema["not"] !== undefined) walk.reasons.add("a value of any type")
+  if (isAnnotation(schema) || schema["not"] !== undefined) walk.reasons.add("a value of any type")
   if (isRecord(items)) out["items"] = closed(items, walk, depth + 1)
   else if (hasType(schema, "array")) walk.reasons.add("a list of anything")
   if (isRecord(properties) || hasType(schema, "object")) {
@@ -91,20 +90,32 @@ function closed(given: unknown, walk: Walk, depth: number): JsonSchema {
   return out
 }
 
-/** The schema with the members of its alternatives and parts, if it is one of an object. */
+/** The schema with the members of its parts and alternatives, if it is one of an object. */
 function merged(given: unknown): JsonSchema {
   const schema = isRecord(given) ? given : {}
   const { allOf, ...rest } = schema
   const parts = listOf(allOf)
-  const [only] = parts
-  if (parts.length === 1 && isRecord(only) && !("properties" in schema)) {
-    return merged({ ...only, ...rest })
+  const rules = parts.filter((part) => !isAnnotation(part))
+  const described: JsonSchema = Object.assign({}, ...parts.filter(isAnnotation), rest)
+  const [only] = rules
+  if (rules.length === 1 && isRecord(only) && !("properties" in schema)) {
+    return merged({ ...only, ...described })
   }
-  const isObject = (one: unknown): boolean => isRecord(one) && isRecord(one["properties"])
-  if (isObject(schema) || (parts.length > 0 && parts.every(isObject))) {
-    return { type: "object", ...flattened(schema).schema }
+  if (isOfObject(schema)) {
+    return { type: "object", ...flattened(rules.length > 0 ? schema : described).schema }
   }
-  return schema
+  return rules.length > 0 ? schema : described
+}
+
+/** Whether a part of a schema accepts every value. */
+function isAnnotation(part: unknown): boolean {
+  return isRecord(part) && Object.keys(part).every((keyword) => ANNOTATIONS.has(keyword))
+}
+
+function isOfObject(schema: unknown): boolean {
+  if (!isRecord(schema)) return false
+  const rules = listOf(schema["allOf"]).filter((part) => !isAnnotation(part))
+  return isRecord(schema["properties"]) || (rules.length > 0 && rules.every(isOfObject))
 }
 
 function waysOf(schema: JsonSchema): readonly unknown[] {

@@ -1,4 +1,7 @@
 import { setRef } from "../internal/defer.ts"
+import { cutText } from "../internal/message-text.ts"
+import { lazyPartsOf } from "../core/lazy-operation.ts"
+import { withoutHiddenText } from "../mcp/hidden-text.ts"
 import type { MCPToolDefinition } from "../mcp/model.ts"
 import type { Identity } from "../core/types.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
@@ -12,6 +15,7 @@ import type {
   SurfaceMode,
   SurfacePage,
   SurfaceResult,
+  ToolCost,
 } from "./model.ts"
 import { ProtocolError } from "./model.ts"
 import { resolveSurfaceOptions } from "./options.ts"
@@ -20,11 +24,15 @@ import { SEARCH_FIRST, SEARCH_TOOLS, callSearchTool, searchTool } from "./search
 import type { OperationTool, ServedKind } from "./tool.ts"
 import { ToolNames } from "./tool-names.ts"
 import { Listeners } from "../internal/listeners.ts"
+import { addToList } from "../internal/lists.ts"
 
 /** Changes within this time are announced once, in milliseconds. */
 const QUIET_MS = 20
 const MAX_LINTED = 10
 const MAX_NAMESPACES = 50
+/** Characters of the instructions of one imported server, and of all. */
+const MAX_INSTRUCTIONS = 500
+const MAX_ALL_INSTRUCTIONS = 4000
 /** An estimate. */
 const BYTES_PER_TOKEN = 4
 
@@ -164,14 +172,23 @@ export class ToolSurface {
     return this.#modeFor(this.#current().visibleTo(identity).length)
   }
 
-  /** Size of the list of tools in a model's context. */
-  cost(caller: SurfaceCaller): SurfaceCost {
+  /** Size of the list of tools in the context of a caller's model; `all`: with every tool, whoever may use it. */
+  cost(
+    identity: Identity | "all" | undefined,
+    partOf: (tool: OperationTool) => string = ({ spec }) => spec.namespace,
+  ): SurfaceCost {
     const listing = this.#current()
-    const visible = listing.visibleTo(caller.identity)
+    const tools = identity === "all" ? listing.tools : listing.visibleTo(identity)
+    const sizes = new Map<string, number[]>()
+    // One by one: a large registry would be a very large text.
+    for (const tool of tools)
+      addToList(sizes, partOf(tool), bytesOf(listing.define(tool, "modern")))
+    const parts = Array.from(sizes, ([name, of]) => ({ name, ...costOf(of) }))
     return {
-      mode: this.#modeFor(visible.length),
-      all: costOf(visible.map((tool) => listing.define(tool, caller.era))),
-      search: costOf(SEARCH_TOOLS),
+      mode: this.#modeFor(tools.length),
+      all: costOf([...sizes.values()].flat()),
+      search: costOf(SEARCH_TOOLS.map(bytesOf)),
+      parts: parts.toSorted((left, right) => right.bytes - left.bytes),
     }
   }
 
@@ -190,9 +207,23 @@ export class ToolSurface {
   /** How to use the tools, for a model. */
   instructions(
     identity: Identity | undefined,
-    own = this.namespaces(identity),
+    own: string | undefined = this.namespaces(identity),
   ): string | undefined {
-    return this.mode(identity) === "search" ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
+    const isSearched = this.mode(identity) === "search"
+    const parts = [isSearched ? SEARCH_FIRST : undefined, own, this.#imported(identity)]
+    return parts.filter(Boolean).join("\n\n") || undefined
+  }
+
+  /** What trusted servers say about their tools, by namespace. */
+  #imported(identity: Identity | undefined): string {
+    const said = new Map<string, string>()
+    for (const { spec } of this.#current().visibleTo(identity)) {
+      if (said.has(spec.namespace)) continue
+      const text = withoutHiddenText(lazyPartsOf(spec)?.instructions ?? "").replace(/\s+/g, " ")
+      if (text.trim() !== "") said.set(spec.namespace, cutText(text.trim(), MAX_INSTRUCTIONS))
+    }
+    const lines = Array.from(said, ([namespace, text]) => `${namespace}: ${text}`)
+    return cutText(lines.join("\n"), MAX_ALL_INSTRUCTIONS)
   }
 
   /** Why a tool is not strict; empty if it is, `undefined` for search tools and in other profiles. */
@@ -273,11 +304,14 @@ function changedKinds(
   return new Set(changed.length === 0 ? ["tool"] : changed.map(({ kind }) => kind))
 }
 
-/** Computes the bytes of definitions as JSON, and estimates their tokens. */
-function costOf(definitions: readonly MCPToolDefinition[]): SurfaceCost["all"] {
-  const encoder = new TextEncoder()
-  let bytes = 2 + Math.max(definitions.length - 1, 0)
-  // One by one: a large registry would be a very large text.
-  for (const definition of definitions) bytes += encoder.encode(JSON.stringify(definition)).length
-  return { tools: definitions.length, bytes, tokens: Math.ceil(bytes / BYTES_PER_TOKEN) }
+/** The bytes of a definition as JSON. */
+function bytesOf(definition: MCPToolDefinition): number {
+  return new TextEncoder().encode(JSON.stringify(definition)).length
+}
+
+/** The size of a list of definitions, and an estimate of their tokens. */
+function costOf(sizes: readonly number[]): ToolCost {
+  const brackets = 2 + Math.max(sizes.length - 1, 0)
+  const bytes = sizes.reduce((sum, size) => sum + size, brackets)
+  return { tools: sizes.length, bytes, tokens: Math.ceil(bytes / BYTES_PER_TOKEN) }
 }

@@ -203,15 +203,16 @@ export class OperationTool {
 
   #describe(era: MCPEra): Definition {
     const { spec } = this
+    const { icons, meta } = spec.mcp ?? {}
     const shown = this.servedOutput(era)
     return {
       ...(spec.title !== undefined && { title: withoutHiddenText(spec.title) }),
       description: this.description,
       inputSchema: visibleSchema(this.servedInput),
       ...(shown !== undefined && { outputSchema: visibleSchema(shown) }),
-      annotations: annotationsOf(spec),
-      ...(spec.mcp?.icons !== undefined && { icons: spec.mcp.icons }),
-      ...(spec.mcp?.meta !== undefined && { _meta: spec.mcp.meta }),
+      annotations: visibleTitle(annotationsOf(spec)),
+      ...(icons !== undefined && { icons }),
+      ...(meta !== undefined && { _meta: meta }),
     }
   }
 
@@ -281,12 +282,13 @@ function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
 }
 
 /**
- * The annotations of a tool. Those of the definition take precedence; by default a query is read-only, and a
- * mutation may be destructive.
+ * The annotations of a tool. Those for MCP take precedence, then those of the definition; by default a query is
+ * read-only, and a mutation may be destructive.
  */
 export function annotationsOf(spec: OperationSpec): MCPToolAnnotations {
   const { readOnly, destructive, idempotent, openWorld } = spec.annotations ?? {}
-  const readOnlyHint = readOnly ?? spec.type !== "mutation"
+  const own = spec.mcp?.annotations
+  const readOnlyHint = own?.readOnlyHint ?? readOnly ?? spec.type !== "mutation"
   return {
     readOnlyHint,
     ...(destructive === undefined
@@ -294,5 +296,6 @@ export function annotationsOf(spec: OperationSpec): MCPToolAnnotations {
       : { destructiveHint: destructive }),
     ...(idempotent !== undefined && { idempotentHint: idempotent }),
     openWorldHint: openWorld ?? isImportedSpec(spec),
+    ...own,
   }
 }

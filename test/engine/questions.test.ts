@@ -1,6 +1,6 @@
 // Questions of handlers to their callers, within one registry: what they do to clocks, and when they end.
 import { describe, expect, onTestFinished, test, vi } from "vitest"
-import type { CallOptions, InputResponse, OperationContext } from "../../src/index.ts"
+import type { CallOptions, InputResponse, OperationContext, RegistryOptions } from "../../src/index.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 
@@ -9,7 +9,7 @@ const YES: InputResponse = { action: "accept", content: {} }
 const MINUTE = 60_000
 
 /** A registry whose operations ask, and a caller that answers when it is told to. */
-function scene() {
+function scene(options: RegistryOptions = {}) {
   const clock = new VirtualClock()
   const done: string[] = []
   const registry = quietRegistry(
@@ -33,6 +33,20 @@ function scene() {
           await clock.sleep(900)
         },
       }),
+      operation("ask.tries", {
+        handler: async (_input: never, { requestInput }: OperationContext) => {
+          await requestInput(SURE).catch(({ code }: { code: string }) => done.push(code))
+          await clock.sleep(900)
+          return "nobody"
+        },
+      }),
+      operation("ask.twice", {
+        handler: async (_input: never, { requestInput }: OperationContext) => {
+          await requestInput(SURE)
+          await requestInput(SURE)
+          return "both"
+        },
+      }),
       operation("ask.forgets", {
         handler: (_input: never, { requestInput }: OperationContext) => {
           requestInput(SURE).then(
@@ -43,7 +57,7 @@ function scene() {
         },
       }),
     ],
-    { clock },
+    { clock, ...options },
   )
   onTestFinished(() => registry.close())
   const answers: (() => void)[] = []
@@ -66,7 +80,7 @@ describe("the clock of a call", () => {
   ])("stops while a person is asked: %s", async (_what, id, options) => {
     const { clock, answers, call } = scene()
     const running = call(id, options)
-    await clock.advance(5 * MINUTE)
+    await clock.advance(4 * MINUTE)
     answers[0]?.()
     await clock.advance(950)
     expect(await running).toBe("accept")
@@ -79,7 +93,7 @@ describe("the clock of a call", () => {
   ])("goes on after the answer: with a timeout of %i ms %s", async (timeout, outcome) => {
     const { clock, answers, call } = scene()
     const running = call("ask.nested", { timeout })
-    await clock.advance(5 * MINUTE)
+    await clock.advance(4 * MINUTE)
     answers[0]?.()
     await clock.advance(1000)
     expect(await running).toBe(outcome)
@@ -97,8 +111,8 @@ describe("the clock of a call", () => {
     expect(await running).toBe("TIMEOUT")
   })
 
-  test("stops for ten minutes at most, so that a lost person ends the call", async () => {
-    const { clock, done, answers, call } = scene()
+  test("stops for ten minutes at most, however long a question may take", async () => {
+    const { clock, done, answers, call } = scene({ inputTimeout: Infinity })
     const running = call("ask.delete", { timeout: 1000 })
     await clock.advance(10 * MINUTE + 999)
     expect(done).toEqual([])
@@ -114,6 +128,62 @@ describe("the clock of a call", () => {
     const running = call("ask.nested", { deadline: 1000 })
     await clock.advance(1000)
     expect(await running).toBe("TIMEOUT")
+  })
+})
+
+describe("a question that is not answered", () => {
+  test.each([
+    ["after five minutes", {}, 5 * MINUTE],
+    ["after the limit of the registry", { inputTimeout: 2000 }, 2000],
+  ])("ends %s, and with it the call", async (_what, options, limit) => {
+    const { clock, done, answers, requestInput, registry } = scene(options)
+    const answered = registry.execute("ask.nested", {}, { requestInput, timeout: 1000 })
+    await clock.advance(limit - 1)
+    answers[0]?.()
+    await clock.advance(900)
+    expect((await answered).data).toBe("accept")
+    const late = rejection(registry.execute("ask.nested", {}, { requestInput, timeout: 1000 }))
+    await clock.advance(limit)
+    expect(await late).toMatchObject({
+      code: "TIMEOUT",
+      message: `"ask.delete" asked its caller, who did not answer within ${limit} ms. The registry's option "inputTimeout" sets the limit.`,
+      retryable: false,
+      mayHaveExecuted: true,
+      details: { reason: "INPUT_TIMEOUT" },
+    })
+    answers[1]?.()
+    await clock.advance(MINUTE)
+    expect(done).toEqual(["accept"])
+    expect(clock.timers).toBeLessThanOrEqual(1)
+  })
+
+  test("leaves its handler the rest of the timeout", async () => {
+    const { clock, done, call } = scene()
+    const running = call("ask.tries", { timeout: 1000 })
+    await clock.advance(5 * MINUTE)
+    await clock.advance(900)
+    expect(await running).toBe("nobody")
+    expect(done).toEqual(["TIMEOUT"])
+  })
+
+  test("has its limit apart from others of the same call", async () => {
+    const { clock, answers, call } = scene()
+    const running = call("ask.twice", { timeout: 1000 })
+    await clock.advance(4 * MINUTE)
+    answers[0]?.()
+    await clock.advance(4 * MINUTE)
+    answers[1]?.()
+    await clock.advance(1)
+    expect(await running).toBe("both")
+  })
+
+  test("ends with its registry", async () => {
+    const { call, clock, registry } = scene()
+    const running = call("ask.delete", { timeout: 1000 })
+    await clock.advance(MINUTE)
+    registry.close()
+    expect(await running).toBe("ABORTED")
+    expect(clock.timers).toBe(0)
   })
 })
 

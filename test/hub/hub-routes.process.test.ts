@@ -105,6 +105,22 @@ describe("GET /hub/calls", () => {
   })
 })
 
+describe("GET /hub/tools", () => {
+  test("tells administrators what the tools cost, by source", async () => {
+    const { ask } = await site([words()], AUTH)
+    expect((await ask("/hub/tools", { as: "reader" }))[0]).toBe(403)
+    expect(await ask("/hub/tools", { as: "admin" })).toMatchObject([
+      200,
+      {
+        mode: "all",
+        all: { tools: 2 },
+        search: { tools: 4 },
+        parts: [{ name: "words", tools: 2 }],
+      },
+    ])
+  })
+})
+
 describe("sources of a hub that can be repaired", () => {
   test("are opened again on request, and keep their last error", async () => {
     const dir = folder()

@@ -81,10 +81,13 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "findConfig",
     "loadConfig",
     "nodeFS",
+    "openAudit",
     "scanDirectory",
     "serveHTTP",
     "serveHub",
+    "verifyAudit",
   ],
+  "./otel": ["instrument"],
   "./redis": [
     "createRedisIdempotencyStore",
     "createRedisLimiter",

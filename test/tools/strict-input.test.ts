@@ -48,6 +48,32 @@ test("A strict schema closes objects, and requires all members: optional ones ma
   })
 })
 
+test("A strict schema joins parts that only describe, and parts of parts", () => {
+  const id = { properties: { id: { type: "string" } }, required: ["id"] }
+  const more = { allOf: [id, { properties: { name: { type: "string" } } }] }
+  const { schema, reasons, restore } = strictOf({
+    type: "object",
+    properties: {
+      parent: { allOf: [{ type: "object", ...id }, { description: "The parent." }] },
+      whole: { type: "object", allOf: [more, { properties: {} }] },
+      either: { allOf: [{ anyOf: [{ type: "string" }, { type: "number" }] }, { title: "Either" }] },
+    },
+  })
+
+  expect(reasons).toEqual([])
+  expect(schema["properties"]).toMatchObject({
+    parent: { type: ["object", "null"], description: "The parent.", required: ["id"] },
+    whole: { properties: { name: { type: ["string", "null"] } }, required: ["id", "name"] },
+    either: { anyOf: [{ type: "string" }, { type: "number" }, { type: "null" }] },
+  })
+  expect(restore({ parent: null, whole: { id: "1", name: null }, either: 1 })).toEqual({
+    whole: { id: "1" },
+    either: 1,
+  })
+  const clash = { allOf: [{ type: "string" }, { enum: ["a", "b"] }] }
+  expect(strictOf({ type: "object", properties: { clash } }).reasons).toEqual(['"allOf"'])
+})
+
 test.each<[string, JsonSchema]>([
   ["a value of any type", {}],
   [

@@ -80,8 +80,8 @@ describe("search mode", () => {
   })
 
   test("costs the same however many there are", () => {
-    const few = surfaceOf(many(10)).cost(caller())
-    const lots = surfaceOf(many(1000)).cost(caller())
+    const few = surfaceOf(many(10)).cost(undefined)
+    const lots = surfaceOf(many(1000)).cost(undefined)
     expect(few.mode).toBe("all")
     expect(lots.mode).toBe("search")
     expect(lots.search).toEqual(few.search)
@@ -90,6 +90,19 @@ describe("search mode", () => {
     const shown = JSON.stringify(allTools(surfaceOf(many(10))))
     expect(few.all.bytes).toBe(new TextEncoder().encode(shown).length)
     expect(few.all.tokens).toBe(Math.ceil(few.all.bytes / 4))
+  })
+
+  test("says what each part of the list costs, for a caller or with every tool", () => {
+    const surface = surfaceOf([greet, secret])
+    expect(surface.cost(undefined).all.tools).toBe(1)
+    expect(surface.cost("all").all.tools).toBe(2)
+    expect(
+      surface
+        .cost("all", ({ id }) => id)
+        .parts.map(({ name }) => name)
+        .toSorted(),
+    ).toEqual([greet, secret].map(({ namespace, name }) => `${namespace}.${name}`).toSorted())
+    expect(surfaceOf([]).cost("all")).toMatchObject({ all: { tools: 0, bytes: 2 }, parts: [] })
   })
 })
 

@@ -1,3 +1,4 @@
+import { getEventListeners, once } from "node:events"
 import { describe, expect, test } from "vitest"
 import { Type } from "typebox"
 import { defineOperation, type AnyOperation } from "../../src/index.ts"
@@ -179,7 +180,7 @@ describe("toTools", () => {
     const { tools } = toolsOf({ onProgress: (update, call) => updates.push([update, call]) })
     const stop = new AbortController()
     const call = tools.call("item_slow", {}, { signal: stop.signal, callId: "c1" })
-    await expect.poll(() => updates.length, { timeout: 5000 }).toBe(1)
+    await expect.poll(() => updates.length).toBe(1)
     stop.abort(new Error("enough"))
 
     await expect(call).rejects.toThrow("enough")
@@ -252,7 +253,7 @@ describe("formats", () => {
         ],
       },
     ])
-    expect(openai.tools.every((tool) => tool.strict === false)).toBe(true)
+    expect(openai.tools.every((tool) => !tool.strict)).toBe(true)
 
     const uses = [
       { type: "text", text: "Let me see." },
@@ -275,5 +276,33 @@ describe("formats", () => {
     expect(outcomes.map(textOf)).toEqual(["half (1 of 2)", expect.stringContaining("TIMEOUT")])
     const [, last] = outcomes as [ToolOutcome, ToolOutcome]
     expect(slowTool?.toModelOutput({ output: last })).toMatchObject({ type: "error-text" })
+  })
+
+  test("of the AI SDK end a call whose reader stops, between two steps or while it waits for one", async () => {
+    let ends = 0
+    const waits = defineOperation({
+      ...{ ...slow, name: "waits", namespace: "item" },
+      handler: async (_input, { progress, signal }) => {
+        progress({ progress: 1 })
+        await once(signal, "abort")
+        ends++
+        return ""
+      },
+    })
+    const { tools } = toolsOf({}, [waits])
+    const { item_waits: tool } = toAISDK(tools, { jsonSchema: (schema) => schema })
+    const stop = new AbortController()
+    for await (const _ of tool?.execute({}, { toolCallId: "1", abortSignal: stop.signal }) ?? [])
+      break
+    await expect.poll(() => ends).toBe(1)
+
+    const steps = tool?.execute({}, { toolCallId: "2", abortSignal: stop.signal })
+    await steps?.next()
+    const next = steps?.next()
+    const end = steps?.return()
+    await expect(next).rejects.toThrow("abort")
+    expect(await end).toEqual({ done: true, value: undefined })
+    await expect.poll(() => ends).toBe(2)
+    expect(getEventListeners(stop.signal, "abort")).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Compiles and runs the programs with tRPC and oRPC that `docs/guides/from-trpc-or-orpc.md` shows beside ours, and compares
- * what they print: npm run interop
+ * what they print. Compiles our tools for models against the types of their SDKs: npm run interop
  */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -14,7 +14,8 @@ if (folder === undefined) {
   process.exit(0)
 }
 const programs = join(folder, "comparison")
-await run("tsc", ["-p", programs], root)
+for (const project of [programs, join(folder, "sdks")]) await run("tsc", ["-p", project], root)
+console.log("sdks: the types fit")
 for (const name of ["trpc", "orpc"]) {
   const printed = await run("node", ["--import", "tsx", join(programs, `${name}.ts`)], root)
   const expected = await readFile(join(programs, `${name}.out`), "utf8")

@@ -64,8 +64,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
       await dryRun(target, id, spec, input, args, io)
       return 0
     }
-    const whole = await target.execute(id, input, running.options)
-    const envelope = isFailedTool(whole.meta) ? whole : selectData(whole, selection)
+    const envelope = selectData(await target.execute(id, input, running.options), selection)
     await running.answered()
     return running.isInterrupted ? 130 : await printEnvelope(envelope, args, io)
   } catch (error) {

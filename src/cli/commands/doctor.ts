@@ -15,9 +15,15 @@ export const command: CommandDefinition = {
   examples: [
     ["doctor", "the configuration here or above"],
     ["doctor --source github --verbose", "one source, with everything there is to say"],
+    ["doctor --tokens", "what the list of tools costs a model"],
     ["doctor --hub http://127.0.0.1:3000", "the sources of a running hub"],
   ],
-  options: {},
+  options: {
+    tokens: {
+      type: "boolean",
+      description: "Estimates the tokens of the tools that a model reads, by source",
+    },
+  },
   hasSources: true,
   arity: [0, 0],
   run,
@@ -25,7 +31,7 @@ export const command: CommandDefinition = {
 
 async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const hub = hubAddress(args, io)
-  const diagnosis = hub === undefined ? await examine(args, io) : await examineHub(hub, io)
+  const diagnosis = hub === undefined ? await examine(args, io) : await examineHub(hub, args, io)
   if (args.flag("json")) printJson(io, diagnosis)
   else printDiagnosis(diagnosis, io)
   return diagnosis.ok ? 0 : 1

@@ -1,5 +1,4 @@
 import { once } from "node:events"
-import { withTimeout } from "../../internal/wait.ts"
 import { formatFault } from "../../config/error.ts"
 import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
@@ -81,7 +80,7 @@ function checkOptions(args: CommandArgs): void {
 }
 
 async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): Promise<Hub> {
-  const [{ createHub }, { commandLogger }, { printProgress }] = await Promise.all([
+  const [{ createHub }, { commandLogger }, { printProgress, noteSlowSources }] = await Promise.all([
     import("../../hub/create-hub.ts"),
     import("../serve/logger.ts"),
     import("../serve/summary.ts"),
@@ -90,6 +89,7 @@ async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): P
     note(io, escapeForTerminal(formatFault(warning, config.file)))
   const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
   printProgress(hub, io)
+  noteSlowSources(hub, io)
   return hub
 }
 
@@ -120,23 +120,20 @@ function printMissingPackages(config: ResolvedConfig, io: CommandIO): void {
   }
 }
 
-// Maximum wait for sources: most clients list tools once, right after the start.
-const READY_TIMEOUT_MS = 10_000
-
 async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise<void> {
   const [{ toMCP }, { commandLogger }] = await Promise.all([
     import("../../to-mcp.ts"),
     import("../serve/logger.ts"),
   ])
   const stopped = untilAborted(io.signal)
-  await withTimeout(Promise.race([hub.ready(), stopped]), READY_TIMEOUT_MS, () => undefined)
-  if (io.signal.aborted) return
   // The client started this process and can read its log anyway.
   const { title = "operations", description, errors = "expose" } = hub.config.server
   const server = toMCP(hub.registry, {
     name: title,
     logger: commandLogger(io),
     errors,
+    // Many clients give up when a server does not answer within ten seconds: only lists wait for sources.
+    ready: hub.ready(),
     ...(description !== undefined && { instructions: description }),
   })
   try {

@@ -1,9 +1,11 @@
 import type { ConfigFault, ResolvedConfig } from "../../config.ts"
+import type { MCPSource } from "../../config/kinds/mcp.ts"
 import { formatFault } from "../../config/error.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { compilePattern } from "../../internal/pattern.ts"
+import type { SurfaceCost } from "../../to-mcp.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 import { configFor } from "../target/config.ts"
 import { missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
@@ -29,6 +31,8 @@ export interface Diagnosis {
   /** Optional packages that are needed and not installed. */
   readonly missingPackages: readonly NeededPackage[]
   readonly sources: readonly SourceCheck[]
+  /** What a model reads of the operations as tools; with `--tokens`. */
+  readonly tools?: SurfaceCost | undefined
 }
 
 export interface ConfigCheck {
@@ -63,13 +67,18 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     credentials.every(({ state }) => state !== "missing") &&
     missing.every(({ isOptional }) => isOptional)
   const texts = warnings.map((warning) => formatFault(warning, undefined))
-  const all = [...texts, ...unmatchedWarnings(config, hub)]
+  const all = [...texts, ...sharedSessions(config), ...unmatchedWarnings(config, hub)]
   const check = { ok: true, file, faults: [], warnings: all }
-  return { ok, node, config: check, credentials, missingPackages: missing, sources }
+  const tools = args.flag("tokens") ? await costOf(hub) : undefined
+  return { ok, node, config: check, credentials, missingPackages: missing, sources, tools }
 }
 
 /** Asks a running hub for the status of its sources. */
-export async function examineHub(address: HubAddress, io: CommandIO): Promise<Diagnosis> {
+export async function examineHub(
+  address: HubAddress,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<Diagnosis> {
   const get = (path: string): Promise<unknown> => getFromHub(address, path, io.signal)
   const answer = await get("/hub/sources")
   const listed = isRecord(answer) && Array.isArray(answer["sources"]) ? answer["sources"] : []
@@ -80,9 +89,18 @@ export async function examineHub(address: HubAddress, io: CommandIO): Promise<Di
       return { ...status, report: (await get(path)) as SourceReport }
     }),
   )
+  const tools = args.flag("tokens") ? ((await get("/hub/tools")) as SurfaceCost) : undefined
   const { node } = process.versions
   const ok = areWell(sources)
-  return { ok, node, hub: address.url, credentials: [], missingPackages: [], sources }
+  return { ok, node, hub: address.url, credentials: [], missingPackages: [], sources, tools }
+}
+
+async function costOf(hub: Hub): Promise<SurfaceCost> {
+  const [{ toolCost }, { internalsOf }] = await Promise.all([
+    import("../../hub/tool-cost.ts"),
+    import("../../hub/create-hub.ts"),
+  ])
+  return toolCost(hub.registry, internalsOf(hub).sourceOf, "all")
 }
 
 function areWell(sources: readonly SourceStatus[]): boolean {
@@ -97,6 +115,20 @@ function checked(hub: Hub, status: SourceStatus): SourceCheck {
 function brokenConfig(error: Error): ConfigCheck {
   const { faults = [], file } = error as { faults?: readonly ConfigFault[]; file?: string }
   return { ok: false, file, error: error.message, faults, warnings: [] }
+}
+
+/** Warnings about MCP servers whose session callers share, although the hub can tell them apart. */
+function sharedSessions({ server, sources }: ResolvedConfig): string[] {
+  if (server.apiKeys === undefined && server.jwt === undefined) return []
+  return sources.flatMap(({ kind, name, config }) => {
+    if (kind !== "mcp") return []
+    const { mcp, sessions = typeof mcp === "string" ? undefined : mcp.sessions } =
+      config as MCPSource
+    if (sessions !== "shared") return []
+    return [
+      `sources.${name}: all callers share one session with this MCP server ("sessions": "shared"). What the server keeps for it, such as an open page, is seen by each of them.`,
+    ]
+  })
 }
 
 /**

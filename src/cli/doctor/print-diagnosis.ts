@@ -1,6 +1,7 @@
 import type { CommandIO } from "../model.ts"
+import type { SurfaceCost, ToolCost } from "../../to-mcp.ts"
 import { missingLines } from "../packages.ts"
-import { oneLine, printText, escapeForTerminal, styled } from "../output.ts"
+import { oneLine, printText, escapeForTerminal, styled, table } from "../output.ts"
 import type { CredentialCheck } from "./credentials.ts"
 import type { ConfigCheck, Diagnosis, SourceCheck } from "./examine.ts"
 import { reasonOfSource } from "../target/index.ts"
@@ -8,7 +9,7 @@ import { countsText, reportLines } from "./report-lines.ts"
 
 /** Prints a diagnosis for people, with what to do. */
 export function printDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
-  const { ok, node, config, hub, credentials, sources } = diagnosis
+  const { ok, node, config, hub, credentials, sources, tools } = diagnosis
   const { bold, green, red, yellow } = styled(io)
   const lines = [`${green("✓")} Node ${node}`]
   if (hub !== undefined) lines.push(`${green("✓")} Hub ${hub}`)
@@ -18,6 +19,7 @@ export function printDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
   for (const check of credentials) lines.push(credentialLine(check, io))
   if (sources.length > 0) lines.push("", bold("Sources"))
   for (const source of sources) lines.push(...sourceLines(source, io))
+  if (tools !== undefined) lines.push("", ...toolLines(tools, io))
   const warned = lines.filter((line) => line.trimStart().startsWith(yellow("!"))).length
   const warnings = warned === 1 ? "1 warning" : `${warned} warnings`
   const well = warned === 0 ? "Everything is well." : `Nothing is wrong, with ${warnings}.`
@@ -85,6 +87,24 @@ function sourceLines(source: SourceCheck, io: CommandIO): string[] {
     case "loading":
       return [`${red("✗")} ${start}`, indented(escapeForTerminal(reason))]
   }
+}
+
+function toolLines({ mode, all, search, parts }: SurfaceCost, io: CommandIO): string[] {
+  const { bold, dim } = styled(io)
+  const row = (name: string, { tools, tokens }: ToolCost, note = ""): string[] => [
+    `  ${name}`,
+    ...[`${tools} ${tools === 1 ? "tool" : "tools"}`, `${tokens} tokens`, dim(note)],
+  ]
+  const served = (name: SurfaceCost["mode"]): string => (mode === name ? "served" : "")
+  const rows = [
+    row("all tools", all, served("all")),
+    ...parts.map((part) => row(`  ${oneLine(part.name)}`, part)),
+    row("search tools", search, served("search")),
+  ]
+  return [
+    `${bold("Tools of a model")} ${dim("(estimate: 4 bytes of JSON per token)")}`,
+    table(rows),
+  ]
 }
 
 function counted({ config, credentials, missingPackages, sources }: Diagnosis): string {

@@ -1,5 +1,6 @@
 import { idOf } from "../../core/define.ts"
 import type { Hub, SourceStatus } from "../../hub/model.ts"
+import { mayInstall } from "../../sources/mcp/may-install.ts"
 import type { CommandIO } from "../model.ts"
 import { counted, oneLine, print, printJson, styled, table, printError, note } from "../output.ts"
 import { suggestions } from "./suggestions.ts"
@@ -62,6 +63,23 @@ function countsOf({ registry, sources }: Hub): string {
 
 function sortedSpecs({ registry }: Hub): ReturnType<Hub["registry"]["getAllSpecs"]> {
   return registry.getAllSpecs().toSorted((left, right) => (idOf(left) < idOf(right) ? -1 : 1))
+}
+
+/** Milliseconds after which a source that is still being opened is reported. */
+const SLOW_MS = 3000
+
+/** Reports sources that take long to open, with the probable reason. Returns a function that stops it. */
+export function noteSlowSources(hub: Hub, io: CommandIO): () => void {
+  const timer = setTimeout(() => {
+    for (const { name, state, origin, kind } of hub.sources) {
+      if (state !== "loading") continue
+      const what =
+        kind === "mcp" && mayInstall(origin.split(" ")[0] ?? "") ? "installing" : "opening"
+      note(io, oneLine(`${name}: ${what}… (${origin})`))
+    }
+  }, SLOW_MS)
+  timer.unref()
+  return () => clearTimeout(timer)
 }
 
 /** Prints a line to standard error whenever the status of a source changes. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path"
 import type { SourceConfig } from "../../config/kinds/index.ts"
+import type { MCPSource } from "../../config/kinds/mcp.ts"
 import type { ResolvedConfig } from "../../config/model.ts"
 import { nearest } from "../../internal/suggest.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
@@ -30,9 +31,28 @@ export async function configFor(
     await (await import("../trust/require-trust.ts")).requireTrust(file, args, io)
   }
   const config = file === undefined ? undefined : await load(resolve(io.cwd, file), io, fresh)
-  if (config === undefined) return selectSources(await resolveSources(own, io), args)
-  if (own.length === 0) return selectSources(config, args)
-  return selectSources(merged(config, await resolveSources(own, io)), args)
+  const added = own.length === 0 && config !== undefined ? undefined : await resolveSources(own, io)
+  const all =
+    config === undefined || added === undefined ? (config ?? added) : merged(config, added)
+  return withConnectTimeout(selectSources(all as ResolvedConfig, args), args)
+}
+
+/** Sets the time that MCP servers have to start. */
+function withConnectTimeout(config: ResolvedConfig, args: CommandArgs): ResolvedConfig {
+  const connectTimeout = args.count("connect-timeout")
+  if (connectTimeout === undefined) return config
+  const sources = config.sources.map((source) =>
+    source.kind === "mcp"
+      ? { ...source, config: { ...(source.config as MCPSource), connectTimeout } }
+      : source,
+  )
+  if (connectTimeout > 0 && sources.some(({ kind }) => kind === "mcp"))
+    return { ...config, sources }
+  throw new UsageError(
+    connectTimeout === 0
+      ? "--connect-timeout takes a number of milliseconds, at least 1."
+      : "--connect-timeout is for MCP servers; there is none.",
+  )
 }
 
 async function configFile(io: CommandIO): Promise<string> {

@@ -6,6 +6,7 @@ import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
 import { note, oneLine } from "../output.ts"
 import { commandLogger } from "../serve/logger.ts"
+import { noteSlowSources } from "../serve/summary.ts"
 
 /** Opens sources in this process and waits until each is ready or has failed. */
 export async function openHub(
@@ -25,6 +26,7 @@ export async function openHub(
   const report = (status: SourceStatus): void => note(io, statusLine(status))
   if (io.verbose === true) hub.sources.forEach(report)
   const stop = io.verbose === true ? hub.onStatus(report) : undefined
+  const isEnough = noteSlowSources(hub, io)
   try {
     await orAborted(hub.ready(), io.signal)
   } catch (error) {
@@ -32,6 +34,7 @@ export async function openHub(
     throw error
   } finally {
     stop?.()
+    isEnough()
   }
   return hub
 }

@@ -17,7 +17,7 @@ import {
   type Shape,
   text,
 } from "../field-checks.ts"
-import { address, isAddress, nameOfAddress, nameOfPath, placeOf, textOf } from "../names.ts"
+import { address, isAddress, nameOfAddress, placeOf, textOf } from "../names.ts"
 import { toNamespace } from "../names.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
@@ -31,6 +31,13 @@ export interface MCPSource extends CommonSource {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Refuse a server on a private address, including public names that resolve to one. */
   readonly blockPrivate?: boolean | undefined
+  /**
+   * Whether callers share a session with the server, or a process of it. Default: each identity has its own; callers
+   * without an identity share one.
+   */
+  readonly sessions?: "shared" | "caller" | undefined
+  /** Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command such as `npx`, which may install it. */
+  readonly connectTimeout?: number | undefined
 }
 
 /** Fields that only a program can set. */
@@ -71,7 +78,9 @@ const ENTRY: Readonly<Record<string, Shape>> = {
     tools: "Options of single tools, by the server's own names.",
     timeout: "Timeout of a request without progress in milliseconds; default: 60,000.",
     maxTotalTimeout: "Total timeout of a request in milliseconds; default: 600,000.",
-    connectTimeout: "Timeout of connecting in milliseconds; default: 30,000.",
+    sessions: "Whether its callers share a session; default: each identity has its own.",
+    connectTimeout:
+      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
     maxConcurrency: "Concurrent requests; default: 64. Others wait.",
     maxMessageBytes: "The size of a message; default: 64 MiB.",
     maxResultBytes: "The size of a result; default: maxMessageBytes.",
@@ -166,6 +175,14 @@ export const mcp: SourceDescription<MCPSource> = {
       "boolean",
       "Refuses private addresses, including public names that resolve to one.",
     ),
+    connectTimeout: field(
+      "duration",
+      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
+    ),
+    sessions: field(
+      { oneOf: ["shared", "caller"] },
+      "Whether callers share a session with the server, or each identity has its own, the default.",
+    ),
   },
   hints: {
     command: `Put it into "mcp": { "command": … }.`,
@@ -215,6 +232,21 @@ const RUNNERS: ReadonlySet<string> = new Set([
   ..."exec dlx run x tool start env cmd".split(" "),
 ])
 
+/** Names of files and folders that are the same in most packages. */
+const GENERIC: ReadonlySet<string> = new Set(
+  "index cli main app mcp server start run bin dist build lib src out esm cjs".split(" "),
+)
+
+/** The package that a program belongs to, as its path shows it: below `node_modules`, or a folder above `dist`. */
+function packageOfPath(path: string): string {
+  const parts = path.split(/[\\/]/).filter((part) => !/^(?:[A-Za-z]:|\.{0,2}|~)$/.test(part))
+  const at = parts.lastIndexOf("node_modules")
+  const [scope = "", name = ""] = at === -1 ? [] : parts.slice(at + 1)
+  if (scope !== "" && scope !== ".bin") return scope.startsWith("@") ? name : scope
+  const names = parts.map((part) => part.replace(/\.\w{2,4}$/, ""))
+  return names.findLast((one) => !GENERIC.has(one.toLowerCase())) ?? "server"
+}
+
 function nameOfCommand(words: readonly string[]): string {
   const positional = words.filter((word) => !word.startsWith("-") && !word.includes("="))
   const what = positional.find(
@@ -223,8 +255,9 @@ function nameOfCommand(words: readonly string[]): string {
   if (what === undefined) return "server"
   // A package name: remove the scope, the version, and "mcp" or "server" at either end.
   const isPath = /^[./\\~]|^[A-Za-z]:|\.(?:[cm]?[jt]sx?|py|exe|sh|rb|jar)$/.test(what)
-  if (isPath) return nameOfPath(what.replace(/\.\w{2,4}$/, ""))
-  const bare = what.replace(/^@([^/]+)\//, "").replace(/(?<=.)@.*$/, "")
+  const bare = isPath
+    ? packageOfPath(what)
+    : what.replace(/^@([^/]+)\//, "").replace(/(?<=.)@.*$/, "")
   const short = bare.replace(/^(?:mcp-server|server|mcp)-|-(?:mcp-server|server|mcp)$/g, "")
   const last = short.split("/").at(-1) ?? short
   return toNamespace(last === "" ? bare : last)

@@ -233,7 +233,7 @@ function traceIdOf(options: ObservableCall["options"]): string | undefined {
 }
 
 /** A copy of a value that may be shown: JSON of bounded size, without what looks like a secret. */
-interface Captured {
+export interface Captured {
   /** `undefined` for no value, and for one that was not kept. */
   readonly json: string | undefined
   /** Pointers of what was left out or masked. */
@@ -246,7 +246,7 @@ const NOTHING: Captured = { json: undefined, removed: [], isOmitted: false }
 const OMITTED: Captured = { json: undefined, removed: [], isOmitted: true }
 
 /** Copies a value. Never throws; the time it takes is bounded, whatever the value is. */
-function capture(value: unknown, schemaOf: () => unknown, maxCharacters: number): Captured {
+export function capture(value: unknown, schemaOf: () => unknown, maxCharacters: number): Captured {
   if (value === undefined) return NOTHING
   try {
     if (weigh(value, maxCharacters) >= maxCharacters) return OMITTED

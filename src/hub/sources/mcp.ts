@@ -51,8 +51,12 @@ async function configOf(
   return {
     // Requests for input go to the caller.
     forwardInput: true,
+    // With a transport object there can be only one.
+    sessions: typeof entry.transport === "object" ? "shared" : "caller",
     logger,
     ...entry,
+    ...(source.sessions !== undefined && { sessions: source.sessions }),
+    ...(source.connectTimeout !== undefined && { connectTimeout: source.connectTimeout }),
     headers: joinHeaders(entry.headers, headers),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),
     ...(source.blockPrivate === true && !isProcess && { blockPrivate: true }),

@@ -8,6 +8,7 @@ import { isCallError, refusal } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { outerOf, type OuterCall } from "../../core/outer-call.ts"
 import { watchResume, type WatchedResume } from "../../core/resume.ts"
+import { traceIn, type CallEntry, type FromEntry } from "../../core/tracing.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
@@ -38,7 +39,7 @@ export interface ServedHost {
  * A request that is being served. It is also the options of the call for the registry: identity, deadline and
  * signal.
  */
-export class ServedRequest extends CallSink implements CallOptions, Served, WaitingCall {
+export class ServedRequest extends CallSink implements CallOptions, FromEntry, Served, WaitingCall {
   readonly event: CallRequestedEvent
   readonly host: ServedHost
   identity: Identity | undefined = undefined
@@ -105,8 +106,15 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   get metadata(): Readonly<Record<string, unknown>> | undefined {
     if (this.#resumed !== undefined) return this.#resumed.metadata
-    const { metadata, traceparent } = this.event
-    return traceparent === undefined ? metadata : { traceparent, ...metadata }
+    const { metadata, trace, traceparent } = this.event
+    if (trace === undefined && traceparent === undefined) return metadata
+    return { traceparent, ...metadata, ...traceIn(trace as CallOptions["metadata"]) }
+  }
+
+  get entry(): CallEntry {
+    const { surface } = this.host.endpoint.link
+    const kind = (surface as CallEntry["kind"] | undefined) ?? "memory"
+    return { kind, isPublic: kind === "websocket" }
   }
 
   get policy(): CallPolicy | undefined {

@@ -16,7 +16,7 @@ import type { HTTPAnswer, HTTPCaller, HTTPIncoming, HTTPSink } from "../exchange
 import { HTTPRefusal, type RouteRequest } from "./context.ts"
 import type { CallIncoming, HTTPContext } from "./http-context.ts"
 import { LINES, prefers } from "../negotiate.ts"
-import { responseOf } from "./response.ts"
+import { responseHostOf } from "./response.ts"
 
 /** Maximum concurrent calls of one batch. */
 const AT_ONCE = 16
@@ -241,9 +241,7 @@ class BatchIncoming implements CallIncoming {
 
   /** Adds the cookies that the handler of this call set to the response of the batch, and nothing else. */
   passCookies(logger: Logger): void {
-    for (const cookie of this.response?.seal().headers.getSetCookie() ?? []) {
-      responseOf(this.#whole, "batch", logger).headers.append("set-cookie", cookie)
-    }
+    this.response?.passCookies(responseHostOf(this.#whole, "batch", logger))
   }
 }
 

@@ -2,12 +2,13 @@ import { CallSink } from "../../engine/sink.ts"
 import { isCallError, type CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
-import type { AnsweredOverHTTP, HTTPResponse } from "../../core/http-response.ts"
+import type { AnsweredOverHTTP, ResponseHost } from "../../core/http-response.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { closing } from "../../protocol/refusals.ts"
 import { executeInto, type ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isIdempotencyKey } from "../../core/call-policy.ts"
+import { readTrace, type CallEntry, type FromEntry } from "../../core/tracing.ts"
 import { readOuterText, type NestedInOuter, type OuterCall } from "../../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, OperationSpec } from "../../core/types.ts"
 import { perObject } from "../../internal/per-object.ts"
@@ -16,7 +17,7 @@ import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { accepts, EVENTS } from "../negotiate.ts"
 import { badRequest, HTTPRefusal } from "./context.ts"
-import { responseOf, type RespondingRequest } from "./response.ts"
+import { responseHostOf, type RespondingRequest } from "./response.ts"
 
 /** Call options from the headers of a request. */
 export interface RequestTerms
@@ -26,7 +27,7 @@ export interface RequestTerms
 export interface ItemTerms
   extends RequestTerms, Pick<CallOptions, "parentRequestId" | "progress"> {}
 
-type CallOrigin = Pick<HTTPIncoming, "requestId" | "onGone"> & RespondingRequest
+type CallOrigin = Pick<HTTPIncoming, "method" | "requestId" | "onGone"> & RespondingRequest
 
 /** The calls of a server. */
 export interface CallsHost {
@@ -39,7 +40,10 @@ export interface CallsHost {
  *
  * It is in `running` if it takes longer than a turn, and is cancelled when its client disconnects.
  */
-export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, AnsweredOverHTTP {
+export class HTTPCall
+  extends CallSink
+  implements CallOptions, NestedInOuter, AnsweredOverHTTP, FromEntry
+{
   // The headers have been validated, and the id is created on first use.
   override readonly isValidated: boolean = true
   readonly identity: Identity | undefined
@@ -72,7 +76,8 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, An
     this.#host = host
     this.identity = identity
     this.timeout = shorter(own?.timeout, terms.timeout)
-    this.metadata = own?.metadata ? { ...own.metadata, ...terms.metadata } : terms.metadata
+    // A call of a batch may belong to another trace than the request.
+    this.metadata = own?.metadata ? { ...terms.metadata, ...own.metadata } : terms.metadata
     this.policy = own?.policy ?? terms.policy
     this.idempotencyKey = own?.idempotencyKey ?? terms.idempotencyKey
     this.outer = own?.outer ?? terms.outer
@@ -84,8 +89,12 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, An
     return this.#incoming.requestId
   }
 
-  get answering(): HTTPResponse {
-    return responseOf(this.#incoming, this.#operationId, this.#host.logger)
+  get entry(): CallEntry {
+    return httpEntry(this.#incoming)
+  }
+
+  get answering(): ResponseHost {
+    return responseHostOf(this.#incoming, this.#operationId, this.#host.logger)
   }
 
   run(registry: ServedRegistry, input: unknown): Promise<ResponseEnvelope> {
@@ -134,6 +143,11 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, An
   }
 }
 
+/** How a call of a request arrived. */
+export function httpEntry({ method }: Pick<HTTPIncoming, "method">): CallEntry {
+  return { kind: "http", isPublic: true, attributes: { "http.request.method": method } }
+}
+
 /** The shorter of two timeouts, if there are any. */
 function shorter(asked: number | undefined, longest: number | undefined): number | undefined {
   return asked === undefined || longest === undefined
@@ -164,10 +178,9 @@ export function termsOf(
   longest: number | undefined,
 ): RequestTerms {
   const timeout = incoming.header("x-timeout-ms")
-  const traceparent = incoming.header("traceparent")
   return {
     timeout: shorter(timeout === undefined ? undefined : milliseconds(timeout), longest),
-    metadata: traceparent === undefined ? undefined : { traceparent },
+    metadata: readTrace((name) => incoming.header(name)) as RequestTerms["metadata"],
     policy: policyOf(incoming.header("cache-control")),
     idempotencyKey: keyOf(incoming.header("idempotency-key")),
     outer: readOuterText(incoming.header("x-outer-call")),

@@ -11,6 +11,7 @@ import { deferred, withTimeout } from "../../internal/wait.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { FromEntry } from "../../core/tracing.ts"
 import type { AnsweredOverHTTP } from "../../core/http-response.ts"
 import type { CallOptions, OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../../http-client/exact-json.ts"
@@ -22,13 +23,13 @@ import {
   HTTPCall,
   inputOrEmpty,
   lastNumberOf,
+  httpEntry,
   streamTermsOf,
   termsOf,
   watchAll,
 } from "./call-sink.ts"
 import type { CallsHost, ItemTerms, RequestTerms } from "./call-sink.ts"
-import { contextValues } from "./request-view.ts"
-import { responseOf } from "./response.ts"
+import { responseHostOf } from "./response.ts"
 import type { EventStream, Heartbeats } from "./sse.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPCaller } from "../exchange.ts"
 import { badRequest, tooLong, type ResolvedHTTPOptions, type RouteRequest } from "./context.ts"
@@ -108,11 +109,9 @@ export class HTTPContext implements CallsHost {
   readonly valuesFor: ValuesFor = (operationId, incoming, identity) => {
     const { context, authenticateTimeout: timeout } = this.options
     if (context === undefined) return undefined
-    return contextValues(
-      context,
-      incoming,
-      { operationId, identity },
-      { timeout, clock: this.clock },
+    const terms = { timeout, clock: this.clock }
+    return import("./request-view.ts").then(({ contextValues }) =>
+      contextValues(context, incoming, { operationId, identity }, terms),
     )
   }
 
@@ -162,10 +161,10 @@ export class HTTPContext implements CallsHost {
     if (full !== undefined) throw full
     const { requestId } = incoming
     const { logger } = this
-    const options: CallOptions & AnsweredOverHTTP = {
-      ...{ ...terms, metadata, requestId, identity: caller.identity },
+    const options: CallOptions & AnsweredOverHTTP & FromEntry = {
+      ...{ ...terms, metadata, requestId, identity: caller.identity, entry: httpEntry(incoming) },
       get answering() {
-        return responseOf(incoming, id, logger)
+        return responseHostOf(incoming, id, logger)
       },
     }
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)

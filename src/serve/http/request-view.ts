@@ -11,6 +11,7 @@ import { withTimeout } from "../../internal/wait.ts"
 import { readCookies } from "../cookies.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import type { NodeRequestLike } from "../node-types.ts"
+import { originOf } from "./response.ts"
 
 /** The HTTP request of a call. Its body is the input of the call. */
 export interface HTTPCallRequest {
@@ -72,17 +73,6 @@ class RequestView implements HTTPCallRequest {
   get cookies(): ReadonlyMap<string, string> {
     return (this.#cookies ??= readCookies(this.#incoming.like))
   }
-}
-
-/** Where a request was sent to, by its own account. */
-export function originOf({ raw, like }: Pick<HTTPIncoming, "raw" | "like">): URL {
-  const { headers, socket, url = "" } = (raw ?? like) as NodeRequestLike
-  // That of a web request is a whole one.
-  if (raw !== undefined && URL.canParse(url)) return new URL(url)
-  const isEncrypted = (socket as { readonly encrypted?: unknown } | undefined)?.encrypted === true
-  const host = headers[":authority"] ?? headers["host"]
-  const text = `${isEncrypted ? "https" : "http"}://${typeof host === "string" ? host : ""}`
-  return new URL(URL.canParse(text) ? text : "http://unknown")
 }
 
 function headersOf({ like }: ViewedRequest): Headers {

@@ -1,25 +1,31 @@
 // What handlers set with `httpResponse`, in the answers of the API.
 
-import { OwnResponse } from "../../core/http-response.ts"
+import type { OwnResponse, ResponseHost } from "../../core/http-response.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { isLoopback } from "../../internal/unencrypted.ts"
 import { isStream, NULL_SINK } from "../exchange.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
-import { originOf } from "./request-view.ts"
+import type { NodeRequestLike } from "../node-types.ts"
 
 /** The request of a call, as far as its response needs it. */
 export type RespondingRequest = Pick<HTTPIncoming, "header" | "like" | "raw" | "response">
 
-/** The response to a request, which the handler of its call sets. */
-export function responseOf(
+/** The request of a call, of which the handler may set the response. */
+export function responseHostOf(
   incoming: RespondingRequest,
   operationId: string,
   logger: Logger,
-): OwnResponse {
-  return (incoming.response ??= new OwnResponse({
+): ResponseHost {
+  return {
+    get response() {
+      return incoming.response
+    },
+    set response(response) {
+      incoming.response = response
+    },
     isPlainLoopback: () => isPlainLoopback(incoming),
     warn: (message) => logger.warn(message, { operationId }),
-  }))
+  }
 }
 
 /** Behind a proxy, the page that called or the proxy itself may say that the browser uses TLS. */
@@ -27,6 +33,17 @@ function isPlainLoopback(incoming: RespondingRequest): boolean {
   const { protocol, hostname } = originOf(incoming)
   const forwarded = `${incoming.header("origin") ?? ""} ${incoming.header("x-forwarded-proto") ?? ""}`
   return protocol === "http:" && isLoopback(hostname) && !/\bhttps\b/i.test(forwarded)
+}
+
+/** Where a request was sent to, by its own account. */
+export function originOf({ raw, like }: Pick<HTTPIncoming, "raw" | "like">): URL {
+  const { headers, socket, url = "" } = (raw ?? like) as NodeRequestLike
+  // That of a web request is a whole one.
+  if (raw !== undefined && URL.canParse(url)) return new URL(url)
+  const isEncrypted = (socket as { readonly encrypted?: unknown } | undefined)?.encrypted === true
+  const host = headers[":authority"] ?? headers["host"]
+  const text = `${isEncrypted ? "https" : "http"}://${typeof host === "string" ? host : ""}`
+  return new URL(URL.canParse(text) ? text : "http://unknown")
 }
 
 /**

@@ -8,7 +8,7 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import { requireRegistry } from "../../engine/served-registry.ts"
 import type { Authenticated } from "../authenticate.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
-import { isStream } from "../exchange.ts"
+import { ALREADY_SENT, isStream } from "../exchange.ts"
 import { whenStreamed, withHeaders } from "./answer.ts"
 import { HTTPContext, closing } from "./http-context.ts"
 import { Endpoints, indexRoute, answerHealth } from "./endpoints.ts"
@@ -20,7 +20,8 @@ import type { Refused, HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange
 import { isJsonBody } from "../negotiate.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts, type Mount } from "./mounts.ts"
-import { ALREADY_SENT, answerNode, type IgnoredFunction, type NodeGiven } from "../node.ts"
+import type * as NodeModule from "../node.ts"
+import type { IgnoredFunction, NodeGiven } from "../node.ts"
 import { withOwnHeaders } from "./response.ts"
 import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
 import type { HTTPServerOptions, PublicFiles } from "./options.ts"
@@ -70,6 +71,20 @@ export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): 
   requireRegistry("toHTTP", registry)
   validateOptions("toHTTP", options, HTTP_OPTIONS)
   return new Server(registry, options)
+}
+
+let node: typeof NodeModule | undefined
+
+/** Loads what only Node's requests need with the first of them. */
+function answerNode(...request: Parameters<typeof NodeModule.answerNode>): void {
+  if (node !== undefined) return void node.answerNode(...request)
+  import("../node.ts").then(
+    (loaded) => {
+      node = loaded
+      answerNode(...request)
+    },
+    (error: Error) => void request[1].destroy(error),
+  )
 }
 
 class Server extends Closable implements HTTPServer {
@@ -167,8 +182,7 @@ class Server extends Closable implements HTTPServer {
       ? undefined
       : this.#mounts.find(this.#paths.ofRequest(request))
     if (mount?.server === undefined) {
-      void answerNode(request, response, this.handle, this.#paths, given)
-      return
+      return answerNode(request, response, this.handle, this.#paths, given)
     }
     const { server } = mount
     const { body } = Object(given) as NodeGiven
@@ -181,7 +195,7 @@ class Server extends Closable implements HTTPServer {
         return ALREADY_SENT
       })
     }
-    void answerNode(request, response, handle, undefined, given)
+    answerNode(request, response, handle, undefined, given)
   }
 
   readonly handle: HTTPHandler = (incoming) => {

@@ -2,7 +2,8 @@ import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
-import { ENVELOPE, isLogLevel, traceOf, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
+import { readTrace, traceIn } from "../../core/tracing.ts"
+import { ENVELOPE, isLogLevel, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
 import { readCompletion } from "./completion.ts"
 import type { Extras } from "./extras.ts"
 import { InputRounds } from "./input-rounds.ts"
@@ -63,7 +64,9 @@ export function getPrompt(parts: CallParts, exchange: Exchange): Promise<object>
 export function complete(parts: CallParts, exchange: Exchange): Promise<object> {
   const { era, caller, request, token, valuesFor } = exchange
   const wanted = readCompletion(request.params)
-  const metadata = traceOf(request.params?.["_meta"] as JsonObject | undefined)
+  const metadata = traceIn(
+    request.params?.["_meta"] as JsonObject | undefined,
+  ) as SurfaceCall["metadata"]
   const { identity } = caller
   return parts.extras.complete(wanted, { identity, era, metadata, valuesFor, signal: token.signal })
 }
@@ -78,7 +81,9 @@ function runCall(
   input: JsonObject,
   run: Run,
 ): Promise<object> {
-  const { era, peer, request, caller, token } = exchange
+  const { era, peer, request, caller, token, incoming } = exchange
+  const { method } = request
+  const isTool = method === "tools/call"
   const meta = request.params?.["_meta"] as JsonObject | undefined
   const progress = progressOf(meta, exchange)
   const level = era === "modern" ? meta?.[ENVELOPE.logLevel] : peer.logLevel
@@ -87,7 +92,19 @@ function runCall(
     era,
     progress: progress?.report,
     log: isLogLevel(level) ? logOf(subject, level, parts.logger, exchange) : undefined,
-    metadata: traceOf(meta),
+    metadata: (traceIn(meta) ??
+      (incoming && readTrace((header) => incoming.header(header)))) as SurfaceCall["metadata"],
+    entry: {
+      kind: "mcp",
+      isPublic: incoming !== undefined,
+      name: isTool ? `${method} ${subject}` : subject,
+      attributes: {
+        "mcp.method.name": method,
+        ...(isTool && { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": subject }),
+        "jsonrpc.request.id": String(request.id),
+        "network.transport": incoming === undefined ? "pipe" : "tcp",
+      },
+    },
     isWhole: meta?.[WHOLE_RESULT] === true,
     valuesFor: exchange.valuesFor,
   }
@@ -96,7 +113,7 @@ function runCall(
     era === "modern"
       ? callInRounds(parts, exchange, subject, input, common, run)
       : run({ ...common, signal: token.signal, requestInput })
-  return progress === undefined ? call : call.finally(() => progress.flush())
+  return progress === undefined ? call : call.finally(() => progress.end())
 }
 
 /** Runs a modern call; the questions of its handler are its result. */

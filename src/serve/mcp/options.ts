@@ -74,6 +74,11 @@ export interface MCPServerOptions extends SurfaceOptions, MCPAuthOptions, Upgrad
    * how to find and call an operation is added. `false` for no instructions.
    */
   readonly instructions?: string | false | undefined
+  /**
+   * Settles when the operations are registered, if that takes a while. Until then the first lists of tools wait, for
+   * three seconds at most; everything else is answered at once, and operations that come later are announced.
+   */
+  readonly ready?: PromiseLike<unknown> | undefined
   /** Sessions of clients up to 2025-11-25; `false` serves them without, and then handlers cannot ask for input. */
   readonly sessions?: SessionLimits | false | undefined
   /** Maximum size of a request body, in bytes; default: 4 MiB. */
@@ -84,7 +89,7 @@ export interface MCPServerOptions extends SurfaceOptions, MCPAuthOptions, Upgrad
   readonly stateKey?: string | Uint8Array | undefined
   /** Milliseconds that a client may take for a round of questions; default: 5 minutes. */
   readonly stateTtlMs?: number | undefined
-  /** Milliseconds that a legacy client may take for an answer; default: 10 minutes. */
+  /** Milliseconds that a legacy client may take for an answer. Default: those of the registry, 5 minutes. */
   readonly inputTimeoutMs?: number | undefined
   /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined
@@ -100,6 +105,7 @@ export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
   icons: { list: { members: { src: { required: "text" } }, open: true } },
   websiteUrl: "url",
   instructions: { either: ["string", { oneOf: [false] }] },
+  ready: { methods: ["then"], expected: "a promise" },
   sessions: { either: [{ oneOf: [false] }, { members: SESSION_LIMITS }] },
   maxBodyBytes: "count",
   keepAliveMs: "duration",

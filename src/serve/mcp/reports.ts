@@ -2,6 +2,7 @@
 
 import { systemClock } from "../../internal/clock.ts"
 import { setRef } from "../../internal/defer.ts"
+import { pause } from "../../internal/wait.ts"
 import { redact, redactText } from "../../internal/redact.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { LOG_LEVELS, type LogLevel, type JsonObject } from "../../mcp/model.ts"
@@ -12,6 +13,11 @@ import type { Exchange } from "./peer.ts"
 /** Updates that may be sent at once, and how fast that allowance refills. */
 const BURST = 200
 const PER_SECOND = 50
+/**
+ * Between the last update and the result: clients of the SDK lose an update that they read together with the result. Over
+ * standard input and output, a turn between the two is not enough.
+ */
+const APART_MS = 10
 
 /**
  * Sends progress with increasing values and a limited rate.
@@ -23,11 +29,15 @@ export class ProgressSender {
   #last = Number.NEGATIVE_INFINITY
   #room = BURST
   #since = systemClock.now()
+  #sentAt = Number.NEGATIVE_INFINITY
   #waiting: ProgressUpdate | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(send: (value: ProgressUpdate) => void) {
-    this.#send = send
+    this.#send = (value) => {
+      this.#sentAt = systemClock.now()
+      send(value)
+    }
   }
 
   readonly report = (value: ProgressUpdate): void => {
@@ -43,7 +53,14 @@ export class ProgressSender {
     setRef(this.#timer, false)
   }
 
-  /** Sends the waiting update, before the result of the call. */
+  /** Sends the waiting update, and lets the result follow a little later. */
+  async end(): Promise<void> {
+    this.flush()
+    const passed = systemClock.now() - this.#sentAt
+    if (passed < APART_MS) await pause(APART_MS - passed)
+  }
+
+  /** Sends the waiting update. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

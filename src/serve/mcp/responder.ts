@@ -52,6 +52,8 @@ export class Responder {
   readonly #running = new Map<Promise<unknown>, () => void>()
   /** New calls are refused. */
   #isLeaving = false
+  /** Lists wait for it. */
+  #ready: Promise<unknown> | undefined
 
   /** The methods of both eras. */
   readonly #common: readonly (readonly [string, Method])[] = [
@@ -83,7 +85,7 @@ export class Responder {
   }
 
   constructor(surface: ToolSurface, options: MCPServerOptions, logger: Logger) {
-    const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = 600_000 } = options
+    const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = Infinity } = options
     this.surface = surface
     this.logger = logger
     const extras = new Extras(surface)
@@ -94,6 +96,13 @@ export class Responder {
     this.#serverInfo = infoOf(options)
     this.#serverMeta = { [ENVELOPE.serverInfo]: this.#serverInfo }
     this.#instructions = options.instructions
+    if (options.ready === undefined) return
+    const ready = Promise.resolve(options.ready).catch(() => undefined)
+    this.#ready = withTimeout(ready, LIST_WAIT_MS, () => undefined, { keepsAlive: false }).then(
+      () => {
+        this.#ready = undefined
+      },
+    )
   }
 
   /** Answers a request, and finishes its exchange. Never rejects. */
@@ -175,7 +184,8 @@ export class Responder {
     return this.surface.instructions(identity, this.#instructions)
   }
 
-  #list({ era, request, caller: { identity } }: Exchange): object {
+  async #list({ era, request, caller: { identity } }: Exchange): Promise<object> {
+    if (this.#ready !== undefined) await this.#ready
     const cursor = cursorOf(request)
     const { ttlMs, cacheScope, ...page } = this.surface.list({ identity, era }, cursor)
     return era === "modern" ? { ...page, ttlMs, cacheScope } : page
@@ -221,6 +231,8 @@ function cursorOf({ method, params }: RPCRequest): string | undefined {
   if (cursor === undefined || typeof cursor === "string") return cursor
   throw new ProtocolError(INVALID_PARAMS, `${method}: params.cursor must be a string.`)
 }
+/** Most clients list tools once, right after the start. */
+const LIST_WAIT_MS = 3000
 
 /** Answers `logging/setLevel`. */
 function setLevel({ peer, request }: Exchange): object {

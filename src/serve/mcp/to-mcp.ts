@@ -151,7 +151,7 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
   }
 
   cost(identity?: Identity): SurfaceCost {
-    return this.#responder.surface.cost({ identity, era: "modern" })
+    return this.#responder.surface.cost(identity)
   }
 
   async #handle(incoming: HTTPIncoming, mount?: Mounted): Promise<HTTPAnswer> {

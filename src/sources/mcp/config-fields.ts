@@ -88,6 +88,7 @@ export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   visibility: { oneOf: ["external", "internal"] },
   normalize: { oneOf: ["strip", "keep", "off"] },
   output: { oneOf: ["warn", "strict", "off"] },
+  sessions: { oneOf: ["shared", "caller"] },
   disabled: "boolean",
   logger: "logger",
   clientInfo: { members: CLIENT_INFO },

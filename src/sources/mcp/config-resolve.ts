@@ -9,6 +9,7 @@ import { isNamespace, suggestedNamespace } from "../../mcp/names.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { configError, MCP_FIELDS, TRANSPORT_TYPES } from "./config-fields.ts"
+import { mayInstall } from "./may-install.ts"
 import type {
   MCPChannel,
   MCPClientConfig,
@@ -46,9 +47,11 @@ export function resolveServer(name: string, config: MCPClientConfig): ResolvedSe
   const issue = findDataIssue(config, MCP_FIELDS)
   if (issue !== undefined) return fail(issue.path, issue.message)
   const { maxMessageBytes = 64 * 1024 * 1024 } = config
+  const channel = Object.freeze(channelOf(way, config, fail))
+  const isInstalled = channel.kind === "stdio" && mayInstall(channel.command)
   return Object.freeze({
     name,
-    channel: Object.freeze(channelOf(way, config, fail)),
+    channel,
     version: versionOf(config, fail),
     era: config.era ?? "auto",
     trust: config.trust ?? false,
@@ -56,7 +59,7 @@ export function resolveServer(name: string, config: MCPClientConfig): ResolvedSe
     filter: config.filter,
     timeout: config.timeout ?? 60_000,
     maxTotalTimeout: config.maxTotalTimeout ?? 600_000,
-    connectTimeout: config.connectTimeout ?? 30_000,
+    connectTimeout: config.connectTimeout ?? (isInstalled ? 120_000 : 30_000),
     maxConcurrency: config.maxConcurrency ?? 64,
     maxMessageBytes,
     maxResultBytes: config.maxResultBytes ?? maxMessageBytes,
@@ -74,6 +77,7 @@ export function resolveServer(name: string, config: MCPClientConfig): ResolvedSe
     visibility: config.visibility,
     normalize: config.normalize,
     output: config.output,
+    sessions: sessionsOf(config, fail),
     disabled: config.disabled ?? false,
     logger: isolatedLogger(config.logger),
     clientInfo: config.clientInfo ?? CLIENT,
@@ -113,6 +117,17 @@ function toolsOf({ tools = {} }: MCPClientConfig, fail: Fail): ReadonlyMap<strin
       }
       return [tool, Object.freeze(config)] as const
     }),
+  )
+}
+
+function sessionsOf(
+  { sessions = "shared", transport }: MCPClientConfig,
+  fail: Fail,
+): "shared" | "caller" {
+  if (sessions === "shared" || typeof transport !== "object") return sessions
+  return fail(
+    "sessions",
+    `"caller" needs "transport" as a function that creates one for each caller.`,
   )
 }
 

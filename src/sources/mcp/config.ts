@@ -146,7 +146,7 @@ export interface MCPClientConfig {
   readonly timeout?: number | undefined
   /** Total timeout of a request in milliseconds, without the time of its questions; 600,000. */
   readonly maxTotalTimeout?: number | undefined
-  /** Timeout of connecting in milliseconds; 30,000. */
+  /** Timeout of connecting in milliseconds; 30,000, or 120,000 with a command that may install it, such as `npx`. */
   readonly connectTimeout?: number | undefined
   /** Maximum number of concurrent requests; 64. Others wait. */
   readonly maxConcurrency?: number | undefined
@@ -186,6 +186,12 @@ export interface MCPClientConfig {
   readonly visibility?: Visibility | undefined
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
+  /**
+   * `caller`: each identity that calls has a session of its own with a server that has sessions, and a process of its
+   * own with one that is started; it ends when it is not used. Callers without an identity share one. `shared`, the
+   * default outside a hub: all callers share one.
+   */
+  readonly sessions?: "shared" | "caller" | undefined
   /** Do not connect to the server. */
   readonly disabled?: boolean | undefined
   readonly logger?: Logger | undefined

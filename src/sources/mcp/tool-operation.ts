@@ -28,14 +28,15 @@ export type OperationServer = Pick<
 /**
  * Creates the operation of a tool, whose handler receives the input after validation; its schemas are compiled on first use.
  *
- * It is a mutation unless a trusted server or the user says otherwise.
+ * It is a mutation unless a trusted server or the user says otherwise. `instructions` are those of the server at the time.
  */
 export function toolOperation(
   tool: MCPToolDefinition,
   server: OperationServer,
   handler: OperationHandler,
+  instructions: () => string | undefined = () => undefined,
 ): LazyOperation {
-  return lazyOperation(new ToolParts(tool, server, handler))
+  return lazyOperation(new ToolParts(tool, server, handler, instructions))
 }
 
 class ToolParts implements LazyParts {
@@ -51,16 +52,23 @@ class ToolParts implements LazyParts {
   readonly handler: OperationHandler
   readonly #tool: MCPToolDefinition
   readonly #server: OperationServer
+  readonly #instructions: () => string | undefined
   #input: MappedSchema | undefined
   #output: MappedSchema | undefined
   #meta: Readonly<Record<string, unknown>> | undefined
 
-  constructor(tool: MCPToolDefinition, server: OperationServer, handler: OperationHandler) {
+  constructor(
+    tool: MCPToolDefinition,
+    server: OperationServer,
+    handler: OperationHandler,
+    instructions: () => string | undefined,
+  ) {
     const { name, version, trust, visibility } = server
     const own = server.tools.get(tool.name)
     const reads = trust && tool.annotations?.readOnlyHint === true
     this.#tool = tool
     this.#server = server
+    this.#instructions = instructions
     this.name = operationName(tool.name)
     this.namespace = name
     this.version = version
@@ -78,6 +86,10 @@ class ToolParts implements LazyParts {
     const { normalize, output, maxTotalTimeout } = this.#server
     // The server applies defaults itself, and its timeout applies instead of the registry's.
     return { normalize, output, timeout: maxTotalTimeout, defaults: "leave", imported: true }
+  }
+
+  get instructions(): string | undefined {
+    return this.#server.trust ? this.#instructions() : undefined
   }
 
   get inputNames(): readonly string[] {

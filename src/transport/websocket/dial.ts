@@ -3,6 +3,7 @@ import { toBase64 } from "../../internal/base64.ts"
 import { plainHeaders, type HeadersLike } from "../../internal/headers.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Connect, ConnectFailure } from "./socket-transport.ts"
+import { SUBPROTOCOL, TOKEN_PREFIX } from "./subprotocols.ts"
 import { endSocket, OPEN } from "./ws.ts"
 import type { WebSocketConstructor, WebSocketLike, WsModule } from "./ws.ts"
 
@@ -20,11 +21,6 @@ export interface DialOptions {
   readonly blockPrivate?: boolean | undefined
   readonly clock: Clock
 }
-
-/** The subprotocol that clients offer in addition to a token, for the server to select. */
-export const SUBPROTOCOL = "alkdev.operations"
-/** The prefix of the subprotocol that carries a token where headers cannot be set. */
-export const TOKEN_PREFIX = "alkdev.bearer."
 
 /** Returns a function that opens sockets to a URL. */
 export function dialer(url: string, options: DialOptions): Connect {

@@ -1,7 +1,9 @@
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import type { SurfaceCost } from "../../../src/to-mcp.ts"
 import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
 import { run } from "../support/run.ts"
+import { root } from "../../support/manifest.ts"
 import { startServe } from "../support/served.ts"
 
 const CANARY = "canary-d0c7"
@@ -35,6 +37,26 @@ describe("operations doctor", () => {
     expect(stdout).toContain("is disabled")
     expect(stdout).toContain("Everything is well.")
     expect(stdout).not.toContain(CANARY)
+  })
+
+  test("warns about MCP servers whose session callers share", async () => {
+    const mcp = `${process.execPath} ${join(root, "test/sources/mcp/support/browser-server.mjs")}`
+    await using folder = await folderWith({
+      "operations.config.json": JSON.stringify({
+        server: { apiKeys: [{ id: "ada", scopes: [], hash: "0".repeat(64) }] },
+        sources: {
+          own: { mcp },
+          one: { mcp, sessions: "shared" },
+          entry: { mcp: { command: mcp.split(" "), sessions: "shared" } },
+        },
+      }),
+    })
+    const { code, stdout } = await run(["doctor"], { cwd: folder.path })
+    expect(code).toBe(0)
+    expect(stdout.match(/! sources\.\w+: all callers share one session/g)).toEqual([
+      "! sources.one: all callers share one session",
+      "! sources.entry: all callers share one session",
+    ])
   })
 
   test("warns about policies and middleware for operations that do not exist", async () => {
@@ -135,6 +157,45 @@ describe("operations doctor", () => {
     const dead = await run(["doctor", "--hub", "http://127.0.0.1:9"])
     expect(dead.code).toBe(1)
     expect(dead.stderr).not.toBe("")
+  })
+
+  test("estimates the tokens of tools by source, here and of a hub", async () => {
+    await using folder = await folderWith({
+      "operations/own.mjs": moduleText("own", "first"),
+      "operations/other.mjs": moduleText("other", "second").replace("[]", '["secret"]'),
+      "weather.yaml": DOCUMENT,
+    })
+    const sources = ["--scan", "operations", "--openapi", "weather.yaml"]
+    const cwd = folder.path
+    const { code, stdout } = await run(["doctor", "--tokens", ...sources], { cwd })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /all tools +3 tools +\d+ tokens +served\n +operations +2 tools +\d+ tokens\n +weather +1 tool /,
+    )
+    expect(stdout).toMatch(/search tools +4 tools +\d+ tokens\n/)
+
+    const here = JSON.parse(
+      (await run(["doctor", "--tokens", "--json", ...sources], { cwd })).stdout,
+    )
+    const { all, parts, mode } = here.tools as SurfaceCost
+    const sum = parts.reduce((bytes, part) => bytes + part.bytes - 1, 1)
+    expect({ mode, tools: all.tokens, sum }).toEqual({
+      mode: "all",
+      tools: Math.ceil(all.bytes / 4),
+      sum: all.bytes,
+    })
+    const plain = await run(["doctor", "--json", ...sources], { cwd })
+    expect(JSON.parse(plain.stdout)).not.toHaveProperty("tools")
+
+    await using hub = await startServe(["--port", "0", ...sources], { cwd })
+    const there = await run(["doctor", "--tokens", "--json", "--hub", hub.url])
+    const { tools } = JSON.parse(there.stdout) as { tools: SurfaceCost }
+    // A caller of the hub sees what it may use.
+    expect(tools.parts.map((part) => [part.name, part.tools])).toEqual([
+      ["weather", 1],
+      ["operations", 1],
+    ])
+    expect(tools.search).toEqual(here.tools.search)
   })
 
   test("refuses what it does not know", async () => {

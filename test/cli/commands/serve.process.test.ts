@@ -5,13 +5,15 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { Client } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { createMCPClient } from "../../../src/from-mcp.ts"
 import { createClient, createRegistry } from "../../../src/index.ts"
 import { createWebSocketTransport } from "../../../src/websocket.ts"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
-import { operations } from "../support/child.ts"
+import { waitFor } from "../../support/wait-for.ts"
 import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
 import { run } from "../support/run.ts"
 import { descendantsOf, eventually, isAlive, startServe } from "../support/served.ts"
@@ -246,26 +248,76 @@ describe("operations serve --stdio", () => {
     await client.close()
   })
 
+  test("answers at once while a source hangs, and announces what is opened later", async () => {
+    const slow = join(root, "test/cli/support/slow-server.mjs")
+    await using folder = await folderWith({
+      "operations.config.json": JSON.stringify({
+        sources: {
+          local: { scan: "./operations" },
+          slow: { mcp: `${process.execPath} ${slow} 5000` },
+          hangs: { mcp: `${process.execPath} ${slow} 1000000` },
+        },
+      }),
+      "operations/own.mjs": moduleText("own", "first"),
+    })
+    const config = join(folder.path, "operations.config.json")
+    const args = [program(join(root, "src/cli/bin.ts")), "serve", "--stdio", "--config", config]
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args,
+      stderr: "ignore",
+    })
+    const client = new Client({ name: "t", version: "1" })
+    const changed = vi.fn()
+    client.setNotificationHandler("notifications/tools/list_changed", changed)
+    const start = performance.now()
+    await client.connect(transport)
+    const connected = performance.now() - start
+    const names = async (): Promise<string[]> =>
+      (await client.listTools()).tools.map(({ name }) => name)
+    expect(await names()).toEqual(["own_first"])
+    // Only the first lists wait for sources, for three seconds.
+    expect(performance.now() - start - connected).toBeGreaterThan(connected)
+    changed.mockClear()
+    await waitFor(() => expect(changed).toHaveBeenCalled())
+    expect(await names()).toEqual(["own_first", "slow_ping"])
+    await client.close()
+  })
+
   test("writes nothing but the protocol, and ends when its client is gone", async () => {
     await using folder = await folderWith({
       "operations.config.json": `{ "sources": { "local": { "scan": "./operations" }, "gone": { "openapi": "./no.yaml" } } }`,
       "operations/own.mjs": `console.log("talk")\nprocess.stdout.write("more talk\\n")\n${moduleText("own", "first")}`,
     })
+    const child = spawn(
+      process.execPath,
+      [program(join(root, "src/cli/bin.ts")), "serve", "--stdio"],
+      {
+        cwd: folder.path,
+        env: { ...process.env, OPERATIONS_TRUST: "1" },
+      },
+    )
+    let stderr = ""
+    child.stderr.on("data", (text: Buffer) => (stderr += text.toString()))
     const params = {
       protocolVersion: "2025-06-18",
       capabilities: {},
       clientInfo: { name: "t", version: "1" },
     }
-    const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params }
-    const ran = await operations(["serve", "--stdio"], {
-      cwd: folder.path,
-      input: `${JSON.stringify(hello)}\n`,
-    })
-    expect(ran.code).toBe(0)
-    for (const line of ran.stdout.split("\n").filter(Boolean)) {
-      expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" })
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const ask = async (id: number, method: string): Promise<unknown> => {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
+      for (;;) {
+        const message = JSON.parse((await lines.next()).value as string) as { readonly id?: number }
+        expect(message).toMatchObject({ jsonrpc: "2.0" })
+        if (message.id === id) return message
+      }
     }
-    expect(ran.stderr).toContain("✗ gone")
-    expect(ran.stderr).toContain("more talk")
+    await ask(1, "initialize")
+    expect(await ask(2, "tools/list")).toMatchObject({ result: { tools: [{ name: "own_first" }] } })
+    child.stdin.end()
+    expect(await once(child, "exit")).toEqual([0, null])
+    expect(stderr).toContain("✗ gone")
+    expect(stderr).toContain("more talk")
   })
 })

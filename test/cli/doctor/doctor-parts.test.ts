@@ -240,12 +240,12 @@ test("doctor asks a hub for the reports of ready sources", async () => {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const ill = await examineHub({ url, token: undefined }, testIO())
+    const ill = await examineHub({ url, token: undefined }, args(), testIO())
     expect(ill).toMatchObject({ ok: false, hub: url, credentials: [] })
     expect(ill.sources).toEqual([{ ...sources[0], report: EMPTY }, sources[1]])
     expect(asked).toEqual(["/hub/sources", "/hub/sources/a%20b/report"])
     for (answer of [{ sources: "none" }, []]) {
-      const { ok, sources: none } = await examineHub({ url, token: undefined }, testIO())
+      const { ok, sources: none } = await examineHub({ url, token: undefined }, args(), testIO())
       expect([ok, none]).toEqual([true, []])
     }
   } finally {

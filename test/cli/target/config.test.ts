@@ -53,3 +53,14 @@ test("configFor reports an unknown source with a suggestion", async () => {
     `There is no source "a". Sources: none.`,
   )
 })
+
+test("--connect-timeout sets the time that MCP servers have to start", async () => {
+  const { sources } = await config("--mcp", "npx -y far", "--connect-timeout", "5000")
+  expect(sources[0]?.config).toMatchObject({ mcp: "npx -y far", connectTimeout: 5000 })
+  await expect(config("--mcp", "npx -y far", "--connect-timeout", "0")).rejects.toThrow(
+    "at least 1",
+  )
+  await expect(config("--scan", "ops", "--connect-timeout", "5")).rejects.toThrow(
+    "--connect-timeout is for MCP servers; there is none.",
+  )
+})

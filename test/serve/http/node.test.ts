@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { ServedHTTP } from "../../../src/node.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { toHTTP } from "../../../src/to-http.ts"
-import { byteLength } from "../../../src/serve/read-body.ts"
+import { byteLength } from "../../../src/serve/read-node-body.ts"
 import { cutShort, demo, post, raw, serve } from "./support.ts"
 import type { Seen } from "./support.ts"
 

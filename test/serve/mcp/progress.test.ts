@@ -33,4 +33,28 @@ describe("progress on its way to a client", () => {
     expect(sent.at(-1)).toBe(2000)
     expect(vi.getTimerCount()).toBe(0)
   })
+
+  test("is not followed by the result at once, which clients would read together with it", async () => {
+    const sender = new ProgressSender(() => undefined)
+    let isOver = false
+    const end = async (): Promise<void> => {
+      isOver = false
+      await sender.end()
+      isOver = true
+    }
+    void end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect([isOver, vi.getTimerCount()]).toEqual([true, 0])
+    sender.report({ progress: 1 })
+    void end()
+    await vi.advanceTimersByTimeAsync(9)
+    expect(isOver).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(isOver).toBe(true)
+    sender.report({ progress: 2 })
+    await vi.advanceTimersByTimeAsync(100)
+    void end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect([isOver, vi.getTimerCount()]).toEqual([true, 0])
+  })
 })

@@ -108,6 +108,16 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era over stdio"
 
     expect(textOf(await client.callTool({ name: "demo_ask", arguments: {} }))).toBe("Ada")
 
+    // A client that is busy may read the last update together with the result, and lose it.
+    let complete = 0
+    for (let calls = 0; calls < 20; calls++) {
+      const heard: number[] = []
+      const onprogress = ({ progress }: { progress: number }): number => heard.push(progress)
+      await client.callTool({ name: "demo_steps", arguments: {} }, { onprogress })
+      if (heard.length === 3) complete++
+    }
+    expect(complete).toBeGreaterThan(10)
+
     if (era === "modern") await client.listen({ toolsListChanged: true })
     await client.callTool({ name: "demo_grow", arguments: {} })
     await until(() => changes === 1)

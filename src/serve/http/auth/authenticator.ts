@@ -1,18 +1,18 @@
 import type { Identity } from "../../../core/types.ts"
 import { checkOption } from "../../../internal/options.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import { sha256Hex } from "../../../internal/sha256.ts"
 import type { Authenticate, Authenticated } from "../../authenticate.ts"
 import { readCredential, type UpgradeRequestLike } from "../../upgrade.ts"
-import { JwtVerifier } from "./jwt.ts"
+import { JwtVerifier, notLoaded } from "./jwt.ts"
 import { AUTH_OPTIONS, type ApiKey, type AuthOptions, type NamedApiKey } from "./options.ts"
+import type * as HashModule from "../../../internal/sha256.ts"
 
 type Result = Authenticated | null | undefined
 
 /**
  * Combines API keys, tokens and `authenticate` into one function.
  *
- * Answers synchronously when an API key decides. Throws a `TypeError` for invalid options.
+ * Answers synchronously when an API key decides that is not the first one. Throws a `TypeError` for invalid options.
  */
 export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticate {
   const fail = (path: string, message: string): Error => new TypeError(`${path} ${message}`)
@@ -35,14 +35,18 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
         : (result ?? null)
     }
     const { apiKey, bearer } = credential
-    // A key in its own header decides alone: two credentials are never combined.
-    const keyIdentity = keys?.find(apiKey ?? bearer ?? "")
-    if (keyIdentity !== undefined) return keyIdentity
-    if (tokens !== undefined && apiKey === undefined && isTokenLike(bearer)) {
-      if (authenticate === undefined) return tokens.find(bearer)
-      return findOrAsk(tokens, bearer, () => authenticate(request))
+    const others = (): Result | Promise<Result> => {
+      if (tokens !== undefined && apiKey === undefined && isTokenLike(bearer)) {
+        if (authenticate === undefined) return tokens.find(bearer)
+        return findOrAsk(tokens, bearer, () => authenticate(request))
+      }
+      return authenticate?.(request)
     }
-    return authenticate?.(request)
+    // A key in its own header decides alone: two credentials are never combined.
+    const identity = keys?.find(apiKey ?? bearer ?? "")
+    return identity instanceof Promise
+      ? identity.then((found) => found ?? others())
+      : (identity ?? others())
   }
 }
 
@@ -65,23 +69,9 @@ function isTokenLike(bearer: string | undefined): bearer is string {
   return bearer !== undefined && bearer.split(".", 4).length === 3
 }
 
-const MIN_KEY = 16
 const MAX_KEY = 4096
 
-/**
- * The hash of a key for a configuration.
- *
- * It is fast to compute, so a key has to be random: 32 random bytes cannot be guessed, words can.
- */
-export function hashApiKey(key: string): string {
-  if (typeof key !== "string" || key.length < MIN_KEY || !/^[\x21-\x7e]+$/.test(key)) {
-    throw new TypeError(
-      `hashApiKey(key): key must be at least ${MIN_KEY} visible ASCII characters without spaces, ` +
-        'such as crypto.randomBytes(32).toString("base64url").',
-    )
-  }
-  return sha256Hex(key)
-}
+let hashing: typeof HashModule | undefined
 
 /**
  * Finds identities by keys.
@@ -101,13 +91,20 @@ class ApiKeys {
     for (const [index, entry] of keys.entries()) this.#add(index, entry)
   }
 
-  find(key: string): Identity | undefined {
+  /** A promise for the first key, with which the hash function is loaded. */
+  find(key: string): Identity | undefined | Promise<Identity | undefined> {
     if (key === "" || key.length > MAX_KEY) return undefined
     const accepted = this.#accepted.get(key)
     if (accepted !== undefined) return accepted
-    const identity = this.#identities.get(sha256Hex(key))
+    if (hashing === undefined) return this.#findFirst(key)
+    const identity = this.#identities.get(hashing.sha256Hex(key))
     if (identity !== undefined) this.#accepted.set(key, identity)
     return identity
+  }
+
+  async #findFirst(key: string): Promise<Identity | undefined> {
+    hashing ??= await import("../../../internal/sha256.ts").catch(notLoaded)
+    return this.find(key)
   }
 
   // The entry is never shown: the value in place of the hash may be the key itself.

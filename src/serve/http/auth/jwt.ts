@@ -35,7 +35,7 @@ export class JwtVerifier {
 }
 
 /** Throws the error of credentials that cannot be checked, because a part of the library could not be loaded. */
-function notLoaded(cause: unknown): never {
+export function notLoaded(cause: unknown): never {
   throw refusal("UNAVAILABLE", "Credentials cannot be checked at the moment.", { cause })
 }
 

@@ -37,7 +37,7 @@ export class Connection extends Closable {
   readonly #listeners = new Listeners<MCPConnectionEvent>()
   readonly #changes: Changes
   readonly #supervisor: Supervisor
-  /** Only if headers depend on the caller. */
+  /** Only if callers have sessions of their own, or headers that depend on them. */
   readonly #callers: CallerSessions | undefined
   readonly #requests: Requests
   readonly #watches: ResourceWatches
@@ -76,13 +76,21 @@ export class Connection extends Closable {
       logger: server.logger,
       ready: (timeout) => supervisor.ready(timeout),
     })
-    const { channel } = server
-    if (channel.kind === "http" && fixedHeaders(channel.headers) === undefined) {
-      this.#callers = new CallerSessions(server, channel, clock, (own) => {
-        const era = supervisor.peer?.era ?? knownEra
-        // The main connection follows the lists; any session may find that the server is unreachable.
-        const unreached = (error: CallError): void => supervisor.away(error)
-        return new Supervisor({ server: own, clock, log, knownEra: era, unreached })
+    const { channel, sessions } = server
+    const isByHeaders = channel.kind === "http" && fixedHeaders(channel.headers) === undefined
+    if (isByHeaders || sessions === "caller") {
+      this.#callers = new CallerSessions({
+        server,
+        main: supervisor,
+        clock,
+        make(own, isOfOneCaller) {
+          const era = supervisor.peer?.era ?? knownEra
+          // The main connection follows the lists; any session may find that the server is unreachable.
+          const unreached = (error: CallError): void => supervisor.away(error)
+          const made = { server: own, clock, log, knownEra: era, isOfOneCaller, unreached }
+          const { isApproved } = supervisor
+          return Object.assign(new Supervisor(made), { isApproved })
+        },
       })
     }
     this.#requests = new Requests(server, clock, supervisor, this.#callers)

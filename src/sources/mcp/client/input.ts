@@ -175,43 +175,53 @@ export function onlyOf(calls: readonly SessionRequest[]): SessionRequest | undef
   return calls.length === 1 ? calls[0] : undefined
 }
 
-/**
- * Answers the requests of the server on a legacy connection; in the modern era, results contain the questions.
- *
- * `callsOf` returns the running calls.
- */
+/** The running calls of a session. */
+export interface SessionCalls {
+  all(): readonly SessionRequest[]
+  /** Whichever of them led to a question: the same person answers it. */
+  readonly isOfOneCaller: boolean
+}
+
+/** Answers the requests of the server on a legacy connection; in the modern era, results contain the questions. */
 export function answerQuestions(
   client: ClientLike,
   capabilities: JsonObject,
   server: ResolvedServer,
   log: LogLines,
-  callsOf: () => readonly SessionRequest[],
+  calls: SessionCalls,
 ): void {
   for (const method of Object.keys(CAPABILITY).filter(isQuestion)) {
     const key = CAPABILITY[method]
     if (!(key in capabilities)) continue
-    client.setRequestHandler(method, async ({ params }) => {
-      const calls = callsOf()
-      const only = onlyOf(calls)
-      for (const { timeout } of calls) timeout.stop(1)
+    const ask = async (params: unknown): Promise<JsonObject> => {
+      const running = calls.all()
+      const only = onlyOf(running)
+      const asked = calls.isOfOneCaller ? running.at(-1) : only
+      for (const { timeout } of running) timeout.stop(1)
       try {
         const about = { server: server.name, tool: only?.tool }
-        const answer = answerQuestion(method, params, about, server, only?.requestInput)
-        return await (only === undefined ? answer : only.timeout.race(answer, true))
+        const answer = answerQuestion(method, params, about, server, asked?.requestInput)
+        return await (asked === undefined ? answer : asked.timeout.race(answer, true))
       } catch (error) {
+        const left = calls.all()
+        if (asked !== only && asked !== undefined && left.length > 0 && !left.includes(asked)) {
+          // That call has ended; the question was of another one.
+          return await ask(params)
+        }
         // The server is notified that the call is over. If the tool got an answer nevertheless, it would go on,
         // and its next question would go to another caller: questions do not say which call they belong to.
-        if (only?.timeout.isOver === true) return await new Promise<never>(() => {})
-        if (calls.length > 1 && isCapabilityRequired(error)) {
-          throw rpcError(reportUnasked(key, server, log, calls))
+        if (asked?.timeout.isOver === true) return await new Promise<never>(() => {})
+        if (asked === undefined && running.length > 1 && isCapabilityRequired(error)) {
+          throw rpcError(reportUnasked(key, server, log, running))
         }
         // If no one was asked, the answer is an error, neither "decline" nor "cancel".
         if (method !== "elicitation/create" || isCapabilityRequired(error)) throw rpcError(error)
         return { action: "cancel" }
       } finally {
-        for (const { timeout } of calls) timeout.stop(-1)
+        for (const { timeout } of running) timeout.stop(-1)
       }
-    })
+    }
+    client.setRequestHandler(method, async ({ params }) => await ask(params))
   }
 }
 
@@ -222,7 +232,7 @@ function reportUnasked(
   log: LogLines,
   calls: readonly SessionRequest[],
 ): string {
-  const reason = `MCP server "${name}" asks for ${capability}, and does not say for which of ${calls.length} running calls, so the question was not passed on. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
+  const reason = `MCP server "${name}" asks for ${capability}, and does not say for which of ${calls.length} running calls, so the question was not passed on. Make such calls one after the other, or set "maxConcurrency" of the server to 1. With "sessions": "caller", callers with identities do not share a session.`
   logger.warn(reason, { server: name, tools: calls.map(({ tool }) => tool) })
   for (const call of calls) log.warn(reason, call)
   return reason

@@ -141,7 +141,7 @@ function giveUpError(session: Session, { server, signal, secrets }: OpenHost): C
   }
   const error = new CallError(
     "TIMEOUT",
-    `MCP server "${name}" did not answer within ${connectTimeout} ms. Check that it starts, or raise "connectTimeout" of the server.`,
+    `MCP server "${name}" did not answer within ${connectTimeout} ms. Check that it starts, or raise "connectTimeout" of the server (on the command line: --connect-timeout).`,
     { retryable: true, mayHaveExecuted: false, details: { reason: "connect" } },
   )
   return secrets.error(withOutput(error, session.stderrTail))

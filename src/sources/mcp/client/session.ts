@@ -28,6 +28,8 @@ export interface SessionHost {
   readonly server: ResolvedServer
   readonly secrets: Secrets
   readonly log?: MCPLogReader | undefined
+  /** All calls on the session are of one caller. */
+  readonly isOfOneCaller?: boolean | undefined
   notified(session: Session, method: string, params: unknown): void
   lost(session: Session, error: CallError): void
 }
@@ -73,7 +75,10 @@ export class Session {
       capabilities,
       versionNegotiation: negotiation,
     })
-    answerQuestions(this.client, capabilities, server, this.#log, () => this.#calls())
+    answerQuestions(this.client, capabilities, server, this.#log, {
+      all: () => this.#calls(),
+      isOfOneCaller: host.isOfOneCaller === true,
+    })
   }
 
   /** The server; throws before the session was connected. */
@@ -89,6 +94,16 @@ export class Session {
   /** The session id of an HTTP server. */
   get id(): string | undefined {
     return this.#transport.sessionId
+  }
+
+  /** The server may keep state for this session; a server of the modern era over HTTP has none. */
+  get isStateful(): boolean {
+    const isStreamable = this.#transport.terminateSession !== undefined
+    return this.#host.server.channel.kind !== "http" || !isStreamable || this.id !== undefined
+  }
+
+  get isBusy(): boolean {
+    return this.frames.pending.size > 0
   }
 
   /** The last output of a process to stderr. */

@@ -21,6 +21,8 @@ export interface Supervised {
   readonly log?: MCPLogReader | undefined
   /** The server's era, if known from the `peer.era` of an earlier connection. */
   readonly knownEra: MCPEra | undefined
+  /** All calls are of one caller. */
+  readonly isOfOneCaller?: boolean | undefined
   opened?(session: Session, isAgain: boolean): void
   notified?(method: string, params: unknown): void
   lost?(error: CallError): void
@@ -31,6 +33,8 @@ export interface Supervised {
 /** Opens sessions when they are needed, replaces lost ones, and limits restarts. */
 export class Supervisor {
   peer: MCPPeer | undefined = undefined
+  /** The user has agreed to run the program. */
+  isApproved = false
   readonly #host: Supervised
   readonly #name: string
   readonly #secrets: Secrets
@@ -42,7 +46,6 @@ export class Supervisor {
   /** The session of the last process, for its status. */
   #latest: Session | undefined
   #era: MCPEra | undefined
-  #isApproved = false
   #count = 0
   #lastError: CallError | undefined
   #state: MCPConnectionStatus["state"] = "idle"
@@ -100,9 +103,9 @@ export class Supervisor {
     if (this.#session !== undefined) this.unreached(this.#session, error)
   }
 
-  /** Closes the session when its last request has ended. */
-  retire(): void {
-    if (this.#session !== undefined) this.expired(this.#session)
+  /** A session is being opened, or has requests. */
+  get isBusy(): boolean {
+    return this.#opening !== undefined || this.#session?.isBusy === true
   }
 
   /** Closes the session and resets the restart limit. */
@@ -182,7 +185,7 @@ export class Supervisor {
   }
 
   async #openSession(signal: AbortSignal): Promise<Session> {
-    const { server, log } = this.#host
+    const { server, log, isOfOneCaller } = this.#host
     let isLaunched = false
     try {
       return await openSession({
@@ -190,11 +193,12 @@ export class Supervisor {
         server,
         secrets: this.#secrets,
         log,
+        isOfOneCaller,
         era: this.#era,
         signal,
-        isApproved: this.#isApproved,
+        isApproved: this.isApproved,
         launching: (session) => {
-          this.#isApproved = true
+          this.isApproved = true
           isLaunched = true
           this.#latest = session
         },

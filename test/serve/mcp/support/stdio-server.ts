@@ -33,6 +33,12 @@ const registry = quietRegistry([
       console.error("the call was ended")
     },
   }),
+  operation("demo.steps", {
+    inputSchema: Type.Object({}),
+    handler: (_input: never, context: OperationContext) => {
+      for (const progress of [0, 50, 100]) context.progress({ progress, total: 100 })
+    },
+  }),
   operation("demo.ask", {
     inputSchema: Type.Object({}),
     handler: async (_input: never, { requestInput }: OperationContext) => {

@@ -1,5 +1,5 @@
 // Headers that depend on who calls; a session that one caller opened is never used for another.
-import { describe, expect, onTestFinished, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig, MCPClientWrapper } from "../../../../src/from-mcp.ts"
 import type { CredentialContext } from "../../../../src/index.ts"
@@ -147,4 +147,45 @@ test("headers that are the same for all callers share one session", async () => 
   )
 
   expect(remote.requests.filter(({ message }) => message?.method === "initialize")).toHaveLength(1)
+})
+
+test.each([
+  ["legacy", USERS.length + 1],
+  ["modern", 0],
+] as const)("sessions of callers with a %s server over HTTP", async (era, sessions) => {
+  await using remote = await serveAwkward({ era })
+  const client = await createMCPClient("far", {
+    url: remote.url,
+    logger: silentLogger,
+    sessions: "caller",
+  })
+  onTestFinished(() => client.close())
+  const registry = quietRegistry(client.tools)
+  const call = async (id: string): Promise<unknown> =>
+    await registry.execute("far.echo", { text: id }, { identity: { id, scopes: [] } })
+  await Promise.all([...USERS, ...USERS].map(call))
+  await registry.execute("far.echo", { text: "nobody" })
+
+  const owners = new Map<unknown, Set<unknown>>()
+  for (const { headers, message } of remote.requests) {
+    const session = headers["mcp-session-id"]
+    if (session === undefined || message?.method !== "tools/call") continue
+    const input = message.params?.["arguments"] as { readonly text?: string } | undefined
+    const text = input?.text
+    owners.set(session, (owners.get(session) ?? new Set()).add(text))
+  }
+  expect(owners.size).toBe(sessions)
+  expect([...owners.values()].every(({ size }) => size === 1)).toBe(true)
+})
+
+test("sessions of callers need a transport that can be created again", async () => {
+  const transport = { start: vi.fn(), send: vi.fn(), close: vi.fn() }
+  const error = await rejection(createMCPClient("far", { transport, sessions: "caller" }))
+  expect(error).toMatchObject({
+    code: "VALIDATION_ERROR",
+    message: expect.stringContaining(
+      `"sessions" "caller" needs "transport" as a function`,
+    ) as unknown,
+  })
+  expect(transport.start).not.toHaveBeenCalled()
 })

@@ -346,7 +346,7 @@ describe("what a legacy server asks while several calls run, and nobody is confi
       const { structuredContent } = await asked.call("ask", { kind }, { requestInput, caller })
 
       const capability = kind === "form" ? "elicitation" : kind
-      const reason = `MCP server "srv" asks for ${capability}, and does not say for which of 2 running calls, so the question was not passed on. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
+      const reason = `MCP server "srv" asks for ${capability}, and does not say for which of 2 running calls, so the question was not passed on. Make such calls one after the other, or set "maxConcurrency" of the server to 1. With "sessions": "caller", callers with identities do not share a session.`
       expect(structuredContent).toEqual({ code: -32603, message: reason })
       expect(warnings).toEqual([reason])
       expect(lines).toEqual(

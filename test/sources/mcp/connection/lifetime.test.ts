@@ -119,7 +119,7 @@ describe("opening a session", () => {
     const error = await failure(openSession(await host(() => silent, { connectTimeout: 20 })))
 
     expect(error).toMatchObject({ code: "TIMEOUT", details: { reason: "connect" } })
-    expect(error.message).toMatch(/raise "connectTimeout" of the server\.$/)
+    expect(error.message).toMatch(/raise "connectTimeout" of the server \([^)]+\)\.$/)
   })
 })
 

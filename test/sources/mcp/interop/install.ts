@@ -32,7 +32,7 @@ export async function provideClients(): Promise<Clients> {
   } catch (error) {
     const { stderr = "", message } = error as { stderr?: string; message: string }
     const last = stderr.trim().split("\n").at(-1)
-    const reason = `The clients of other people could not be installed (${last || message}). Try: npm ci --prefix interop`
+    const reason = `The clients of other people could not be installed (${last || message}). Try: npm ci --prefix tools/interop`
     const { CI } = process.env
     if (CI !== undefined && CI !== "" && CI !== "false") throw new Error(reason, { cause: error })
     process.stderr.write(`SKIPPED tests with other people's MCP clients. ${reason}\n`)

@@ -20,6 +20,17 @@ function settle(config: unknown, name = "files"): ResolvedServer {
 }
 
 describe("resolveServer", () => {
+  test.each([
+    ["node", 30_000],
+    ["uvx", 120_000],
+    ["/usr/bin/docker", 120_000],
+    ["C:\\bin\\npx.cmd", 120_000],
+    ["./npx-like", 30_000],
+  ])("gives %s %d ms to start", (command, connectTimeout) => {
+    expect(settle({ command }).connectTimeout).toBe(connectTimeout)
+    expect(settle({ command, connectTimeout: 5 }).connectTimeout).toBe(5)
+  })
+
   test("fills in every default", () => {
     expect(settle({ command: "npx", args: ["-y", "x"] })).toEqual({
       name: "files",
@@ -38,7 +49,7 @@ describe("resolveServer", () => {
       filter: undefined,
       timeout: 60_000,
       maxTotalTimeout: 600_000,
-      connectTimeout: 30_000,
+      connectTimeout: 120_000,
       maxConcurrency: 64,
       maxMessageBytes: 67_108_864,
       maxResultBytes: 67_108_864,
@@ -55,6 +66,7 @@ describe("resolveServer", () => {
       visibility: undefined,
       normalize: undefined,
       output: undefined,
+      sessions: "shared",
       disabled: false,
       forwardInput: false,
       logger: consoleLogger,

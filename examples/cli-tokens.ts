@@ -1,0 +1,3 @@
+import { runLines } from "./cli/run-lines.ts"
+
+await runLines("tokens.sh")

@@ -1,0 +1,1 @@
+operations doctor --tokens --scan operations
