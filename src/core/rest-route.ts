@@ -69,7 +69,8 @@ export function routeIssues(
   return issues
 }
 
-function parameterIssues(names: readonly string[], { schema, isOpen }: Compiled): string[] {
+/** What is wrong with the names of inputs that are written as texts. */
+export function parameterIssues(names: readonly string[], { schema, isOpen }: Compiled): string[] {
   // What a reference leads to is not looked up.
   const isUnknown = isOpen || "$ref" in schema
   return names.flatMap((name, at) => {

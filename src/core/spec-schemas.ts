@@ -93,6 +93,8 @@ const RestRouteSchema: TSchema & JsonSchema = {
 const MCPExposureSchema: TSchema & JsonSchema = {
   type: "object",
   properties: {
+    as: { type: "string", enum: ["tool", "resource", "prompt"] },
+    uri: { type: "string", minLength: 1, maxLength: 8192 },
     meta: { type: "object" },
     icons: {
       type: "array",
@@ -101,6 +103,10 @@ const MCPExposureSchema: TSchema & JsonSchema = {
         properties: { src: { type: "string", minLength: 1 } },
         required: ["src"],
       },
+    },
+    complete: {
+      type: "object",
+      additionalProperties: { type: "string", maxLength: 400, pattern: ID_PATTERN },
     },
     annotations: {
       type: "object",

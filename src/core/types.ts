@@ -82,9 +82,18 @@ export interface RestRoute {
 
 /** How MCP servers show an operation. */
 export interface MCPExposure {
+  /** Default: "tool". A resource is a query; a prompt returns a text, messages or content blocks. */
+  readonly as?: "tool" | "resource" | "prompt" | undefined
+  /** The address of a resource, or a template whose variables are inputs: `note://{id}`. */
+  readonly uri?: string | undefined
   /** `_meta` of the definition that clients receive. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   readonly icons?: readonly MCPIcon[] | undefined
+  /**
+   * By input: the id of the operation that completes it. It receives `{ value, arguments }`, the text so far and the
+   * other inputs, and returns a list of texts. The values of an enumeration need none.
+   */
+  readonly complete?: Readonly<Record<string, string>> | undefined
   /** Hints for MCP clients alone, before those of the operation's `annotations`. */
   readonly annotations?: {
     readonly title?: string

@@ -2,7 +2,6 @@ import { frozenCopy } from "../internal/frozen.ts"
 import { lazyPartsOf, lazySpec, type LazyParts } from "../core/lazy-operation.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, ErrorCode } from "../core/errors.ts"
-import { exposureIssues } from "../core/mcp-exposure.ts"
 import { toPlatformFiles } from "../core/platform-files.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema, type Compiled } from "../schema/compiled.ts"
@@ -13,6 +12,7 @@ import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
 import { specIssues, type ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
+import { exposureIssues } from "../core/mcp-exposure.ts"
 import { routeIssues } from "../core/rest-route.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
 import { hasPlatformFiles } from "../schema/vendor-files.ts"
@@ -94,9 +94,10 @@ export function checkDefinition(
   if (definition.deprecation !== undefined) fields["deprecated"] ??= true
   const invalid = specIssues(fields).map(toValueError)
   issues.push(...(invalid.length > 0 ? invalid : deprecationIssues(definition)))
-  issues.push(...policyIssues(definition), ...exposureIssues(definition))
+  issues.push(...policyIssues(definition))
   if (input !== undefined && output !== undefined && invalid.length === 0) {
-    issues.push(...routeIssues(definition, input, output.schema))
+    const routes = routeIssues(definition, input, output.schema)
+    issues.push(...routes, ...exposureIssues(definition, input))
   }
   if (issues.length > 0 || input === undefined || output === undefined) {
     throw invalidDefinition(definition, issues)
@@ -126,11 +127,6 @@ function readLazy(lazy: LazyParts, formats: boolean): CheckedSpec {
     vendor: undefined,
     policy: readPolicy(lazy.policy),
   }
-}
-
-/** The message of anything thrown, to be embedded in a sentence. */
-function reasonWithoutPeriod(thrown: unknown): string {
-  return withoutPeriod(reasonOf(thrown))
 }
 
 function withoutPeriod(text: string): string {
@@ -192,7 +188,10 @@ function readSchema(
   try {
     return admitAndCompile(jsonSchemaOrOpen(source, side), `/${field}`, formats, issues)
   } catch (cause) {
-    issues.push({ path: `/${field}`, message: `is not a schema: ${reasonWithoutPeriod(cause)}` })
+    issues.push({
+      path: `/${field}`,
+      message: `is not a schema: ${withoutPeriod(reasonOf(cause))}`,
+    })
     return undefined
   }
 }
@@ -261,7 +260,7 @@ function readErrorSchemas(
     } catch (cause) {
       issues.push({
         path: `${path}/schema`,
-        message: `is not a schema: ${reasonWithoutPeriod(cause)}`,
+        message: `is not a schema: ${withoutPeriod(reasonOf(cause))}`,
       })
       return entry
     }
@@ -277,8 +276,8 @@ function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined
 
 /** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
-  const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
-  const { deprecation, route, mcp } = spec
+  const { accessControl: access, annotations, tags, examples, _meta, errorSchemas, mcp } = spec
+  const { deprecation, route } = spec
   return Object.freeze({
     ...spec,
     accessControl: Object.freeze({
@@ -292,7 +291,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
     ...(route && { route: Object.freeze({ ...route }) }),
-    ...(mcp && { mcp: frozenCopy(mcp) as NonNullable<OperationSpec["mcp"]> }),
+    ...(mcp && { mcp: frozenCopy(mcp) as object }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),

@@ -12,7 +12,7 @@ export interface MCPErrorAbout {
   /** The tool, resource or prompt. */
   readonly tool?: string | undefined
   /** Only a `call` can have had an effect. */
-  readonly phase: "connect" | "list" | "call" | "read" | "prompt"
+  readonly phase: "connect" | "list" | "call" | "read" | "prompt" | "complete"
   /** The request was never sent, so it had no effect. */
   readonly isUnsent?: boolean | undefined
   /** The exit status of the server's process. */
@@ -270,6 +270,7 @@ const PHASES = {
   call: "Calling tool",
   read: "Reading resource",
   prompt: "Getting prompt",
+  complete: "Completing an argument",
 } as const
 
 const NO_ENDPOINT = [

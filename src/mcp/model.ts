@@ -57,6 +57,8 @@ export interface MCPOrigin {
   readonly kind: "tool" | "resource" | "resourceTemplate" | "prompt"
   /** For a tool: its definition as received, including schemas. */
   readonly tool?: MCPToolDefinition
+  /** For a resource, a template or a prompt: its definition as received. */
+  readonly definition?: JsonObject
   /** SHA-256 of the parts of a tool that a model sees. */
   readonly fingerprint?: string
   /** Invisible characters in texts that a model reads. */

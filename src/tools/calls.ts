@@ -121,7 +121,8 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
   )
 }
 
-function optionsOf(
+/** The options with which an operation is called. */
+export function optionsOf(
   { signal, identity, requestInput, log, metadata, timeout, valuesFor, entry }: SurfaceCall,
   operationId: string,
   requestId: string,

@@ -16,10 +16,10 @@ const MAX_PAGE = 2 * 1024 * 1024
 export class Listing {
   /** Sorted by id. */
   readonly tools: readonly OperationTool[]
+  /** Without those that approvals always deny, and those that clients use as resources and prompts. */
+  readonly #listed: readonly OperationTool[]
   /** The visible tools depend on the caller. */
   readonly isRestricted: boolean
-  /** Those of which some call could be allowed by the rules of approvals. */
-  readonly #shown: readonly OperationTool[]
   readonly #byId: ReadonlyMap<string, OperationTool>
   readonly #names: ToolNames
   readonly #fingerprint: string
@@ -36,7 +36,6 @@ export class Listing {
     before: Listing | undefined,
   ) {
     const tools: OperationTool[] = []
-    const denied = new Set<string>()
     for (const { namespace, name, handler } of registry.list()) {
       const id = `${namespace}.${name}`
       const spec = handler === undefined ? undefined : registry.getSpec(id)
@@ -44,19 +43,21 @@ export class Listing {
       const previous = before === undefined ? undefined : before.#byId.get(id)
       const tool = previous?.spec === spec ? previous : new OperationTool(id, spec, options)
       const outlook = registry.outlook?.(id, { via: options.via })
-      if (outlook?.isDenied === true) denied.add(id)
+      tool.isDenied = outlook?.isDenied === true
       tool.mayAsk = outlook?.mayAsk === true
       tools.push(tool)
     }
     this.tools = tools.toSorted((left, right) => (left.id < right.id ? -1 : 1))
-    this.#shown = denied.size === 0 ? this.tools : this.tools.filter(({ id }) => !denied.has(id))
+    this.#listed = this.tools.filter(
+      ({ isDenied, kind }) => !isDenied && (kind === "tool" || !options.hasKinds),
+    )
     this.isRestricted = tools.some(({ requirement }) => requirement !== undefined)
     this.#byId = new Map(tools.map((tool) => [tool.id, tool]))
     names.assign(this.tools.map(({ id, spec, raw }) => ({ id, spec, rawName: raw?.name })))
     this.#names = names
     const { mode, threshold } = options
     // Searched operations are called by their ids.
-    const isListed = mode === "all" || (mode === "auto" && tools.length <= threshold)
+    const isListed = mode === "all" || (mode === "auto" && this.#listed.length <= threshold)
     for (const tool of this.tools) tool.successor = this.#successorOf(tool, isListed)
     const lines = this.tools.map(
       ({ id, spec }) => `${id} ${this.#names.nameOf(id)} ${spec.version}`,
@@ -66,8 +67,8 @@ export class Listing {
 
   /** Tools that a caller may see, including those that only some inputs may call. */
   visibleTo(identity: Identity | undefined): readonly OperationTool[] {
-    if (!this.isRestricted) return this.#shown
-    return this.#shown.filter(({ requirement }) => allows(requirement, identity, undefined))
+    if (!this.isRestricted) return this.#listed
+    return this.#listed.filter(({ requirement }) => allows(requirement, identity, undefined))
   }
 
   /** An operation by the name of its tool. */
@@ -84,7 +85,7 @@ export class Listing {
   define(tool: OperationTool, era: MCPEra): MCPToolDefinition {
     let defined = this.#defined[era].get(tool)
     if (defined === undefined) {
-      const name = this.#names.nameOf(tool.id) ?? tool.id
+      const name = this.nameOf(tool)
       const definition = tool.definition(era)
       defined =
         definition.title !== undefined || identifiesOperation(name, tool)
@@ -101,20 +102,12 @@ export class Listing {
     cursor: string | undefined,
     most: number,
     era: MCPEra,
-  ): { readonly tools: readonly OperationTool[]; readonly nextCursor: string | undefined } {
-    const after = cursor === undefined ? undefined : this.#readCursor(cursor)
-    // By id, not by offset: the visible tools can change between two pages.
-    const first = after === undefined ? 0 : tools.findIndex(({ id }) => id > after)
-    const start = first < 0 ? tools.length : first
-    let end = start
-    for (let size = 0; end < tools.length && end - start < most; end++) {
-      size += tools[end]?.size(era) ?? 0
-      if (size > MAX_PAGE && end > start) break
-    }
-    const page = tools.slice(start, end)
-    const last = page.at(-1)
-    const hasMore = end < tools.length && last !== undefined
-    return { tools: page, nextCursor: hasMore ? `${this.#fingerprint}.${last.id}` : undefined }
+  ): Page<OperationTool> {
+    return pageOf(tools, this.#fingerprint, cursor, most, (tool) => tool.size(era))
+  }
+
+  nameOf({ id }: OperationTool): string {
+    return this.#names.nameOf(id) ?? id
   }
 
   /** What replaces a deprecated tool, if all callers of that may see it. */
@@ -124,12 +117,45 @@ export class Listing {
     const isSeen = this.#byId.has(id) && (next === undefined || sameData(next, requirement))
     return isSeen ? ((isListed ? this.#names.nameOf(id) : id) ?? id) : ""
   }
+}
 
-  #readCursor(cursor: string): string {
-    const dot = typeof cursor === "string" ? cursor.indexOf(".") : -1
-    if (dot > 0 && cursor.slice(0, dot) === this.#fingerprint) return cursor.slice(dot + 1)
-    throw invalidCursor()
+/** A part of a list. */
+export interface Page<TItem> {
+  readonly items: readonly TItem[]
+  readonly nextCursor: string | undefined
+}
+
+/**
+ * A page of a list, which is sorted by id, and the next cursor. Throws `ProtocolError` for a cursor of another list,
+ * which has another fingerprint.
+ */
+export function pageOf<TItem extends { readonly id: string }>(
+  all: readonly TItem[],
+  fingerprint: string,
+  cursor: string | undefined,
+  most: number,
+  sizeOf: (item: TItem) => number,
+): Page<TItem> {
+  const after = cursor === undefined ? undefined : readCursor(cursor, fingerprint)
+  // By id, not by offset: the visible items can change between two pages.
+  const first = after === undefined ? 0 : all.findIndex(({ id }) => id > after)
+  const start = first < 0 ? all.length : first
+  let end = start
+  for (let size = 0; end < all.length && end - start < most; end++) {
+    const item = all[end]
+    size += item === undefined ? 0 : sizeOf(item)
+    if (size > MAX_PAGE && end > start) break
   }
+  const items = all.slice(start, end)
+  const last = items.at(-1)
+  const hasMore = end < all.length && last !== undefined
+  return { items, nextCursor: hasMore ? `${fingerprint}.${last.id}` : undefined }
+}
+
+function readCursor(cursor: string, fingerprint: string): string {
+  const dot = typeof cursor === "string" ? cursor.indexOf(".") : -1
+  if (dot > 0 && cursor.slice(0, dot) === fingerprint) return cursor.slice(dot + 1)
+  throw invalidCursor()
 }
 
 /** Whether a name identifies its operation, so that no title is needed. */
@@ -141,6 +167,6 @@ function identifiesOperation(name: string, { id, raw }: OperationTool): boolean 
 export function invalidCursor(): ProtocolError {
   return new ProtocolError(
     -32602,
-    "Invalid cursor: the list has changed, or the cursor is from elsewhere. List the tools again from the start.",
+    "Invalid cursor: the list has changed, or the cursor is from elsewhere. List again from the start.",
   )
 }

@@ -83,6 +83,8 @@ export interface ResolvedSurfaceOptions
     Filled<ExposeOptions, "mode" | "threshold"> {
   readonly isPortable: boolean
   readonly isStrict: boolean
+  /** Clients can read resources and use prompts. */
+  readonly hasKinds: boolean
   readonly isExposed: (spec: OperationSpec) => boolean
   readonly streams: StreamLimits
   readonly failures: Failures
@@ -117,6 +119,7 @@ export function resolveSurfaceOptions(
     ...{ naming, mode, threshold, textResult, maxResultLength, maxResultBytes, pageSize, logger },
     isPortable: schemaProfile !== "spec",
     isStrict: schemaProfile === "strict",
+    hasKinds: kind === "mcp",
     isExposed: exposure(expose, logger),
     ttlMs: Math.min(options.ttlMs ?? 300_000, Number.MAX_SAFE_INTEGER),
     streams: {

@@ -21,7 +21,7 @@ import { ProtocolError } from "./model.ts"
 import { resolveSurfaceOptions } from "./options.ts"
 import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_FIRST, SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
-import type { OperationTool } from "./tool.ts"
+import type { OperationTool, ServedKind } from "./tool.ts"
 import { ToolNames } from "./tool-names.ts"
 import { Listeners } from "../internal/listeners.ts"
 import { addToList } from "../internal/lists.ts"
@@ -40,10 +40,12 @@ const BYTES_PER_TOKEN = 4
 export class ToolSurface {
   /** Changes with the registry; equal versions mean equal lists. */
   version = 0
-  readonly #registry: AnyRegistry
-  readonly #options: ResolvedSurfaceOptions
+  readonly registry: AnyRegistry
+  readonly options: ResolvedSurfaceOptions
   readonly #names: ToolNames
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners<ReadonlySet<ServedKind>>()
+  /** The operations that listeners know of; `undefined` while there are no listeners. */
+  #announced: readonly OperationTool[] | undefined
   readonly #stop: () => void
   #listing: Listing | undefined
   /** The listing of the previous version, for reuse of unchanged tools. */
@@ -53,18 +55,18 @@ export class ToolSurface {
 
   /** `kind` is the surface in reports of failed calls. */
   constructor(registry: AnyRegistry, options: SurfaceOptions = {}, kind: CallWay = "mcp") {
-    this.#registry = registry
-    this.#options = resolveSurfaceOptions(options, kind)
-    this.#names = new ToolNames(this.#options.naming, this.#options.logger)
+    this.registry = registry
+    this.options = resolveSurfaceOptions(options, kind)
+    this.#names = new ToolNames(this.options.naming, this.options.logger)
     this.#stop = registry.onChange(({ type, spec }) => {
       // The replaced operation may have been exposed.
-      if (type === "replaced" || this.#options.isExposed(spec)) this.#changed()
+      if (type === "replaced" || this.options.isExposed(spec)) this.#changed()
     })
   }
 
   /** Throws `ProtocolError` for an invalid or outdated cursor. */
   list(caller: SurfaceCaller, cursor: string | undefined): SurfacePage {
-    const { mode, ttlMs, pageSize, kept } = this.#options
+    const { mode, ttlMs, pageSize, kept } = this.options
     const listing = this.#current()
     const cacheScope = listing.isRestricted && mode !== "search" ? "private" : "public"
     const visible = listing.visibleTo(caller.identity)
@@ -72,7 +74,7 @@ export class ToolSurface {
       if (cursor !== undefined) throw invalidCursor()
       return { tools: SEARCH_TOOLS, ttlMs, cacheScope }
     }
-    const { tools, nextCursor } = listing.page(visible, cursor, pageSize, caller.era)
+    const { items: tools, nextCursor } = listing.page(visible, cursor, pageSize, caller.era)
     this.#lint(tools)
     const defined = tools.map((tool) => listing.define(tool, caller.era))
     // Listed once there is something to read.
@@ -111,9 +113,9 @@ export class ToolSurface {
     const listing = this.#current()
     if (this.#searchToolFor(name, call) !== undefined) {
       return callSearchTool(name, input, call, {
-        registry: this.#registry,
+        registry: this.registry,
         listing,
-        options: this.#options,
+        options: this.options,
       })
     }
     // Also in search mode: a client may have an older list with fewer operations.
@@ -121,9 +123,9 @@ export class ToolSurface {
     // The same for a tool that the caller may not use.
     if (tool === undefined)
       return Promise.reject(new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`))
-    const { kept } = this.#options
+    const { kept } = this.options
     const wasEmpty = kept.isEmpty
-    const result = runOperation(this.#registry, tool, input, call, this.#options)
+    const result = runOperation(this.registry, tool, input, call, this.options)
     if (!wasEmpty) return result
     return result.finally(() => {
       // The list has one tool more.
@@ -131,9 +133,24 @@ export class ToolSurface {
     })
   }
 
-  /** Notifies when lists have changed, once for changes in quick succession. */
-  onChange(listener: () => void): () => void {
-    return this.#listeners.add(listener)
+  /** Every operation that is served, as a tool or otherwise, sorted by id. */
+  get all(): readonly OperationTool[] {
+    return this.#current().tools
+  }
+
+  /** The name of an operation as a tool. */
+  nameOf(tool: OperationTool): string {
+    return this.#current().nameOf(tool)
+  }
+
+  /** Notifies which lists have changed, once for changes in quick succession. */
+  onChange(listener: (kinds: ReadonlySet<ServedKind>) => void): () => void {
+    this.#announced ??= this.all
+    const stop = this.#listeners.add(listener)
+    return () => {
+      stop()
+      if (this.#listeners.size === 0) this.#announced = undefined
+    }
   }
 
   /** Notifies that lists have changed. */
@@ -141,8 +158,11 @@ export class ToolSurface {
     if (this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      const { logger } = this.#options
-      this.#listeners.notifyLogged(undefined, logger, "A listener for changed tools threw")
+      const { logger } = this.options
+      if (this.#announced === undefined) return
+      const kinds = changedKinds(this.#announced, this.all)
+      this.#announced = this.all
+      this.#listeners.notifyLogged(kinds, logger, "A listener for changed lists threw")
     }, QUIET_MS)
     setRef(this.#timer, false)
   }
@@ -214,16 +234,16 @@ export class ToolSurface {
   close(): void {
     this.#stop()
     clearTimeout(this.#timer)
-    this.#options.kept.clear()
+    this.options.kept.clear()
     this.#listeners.clear()
   }
 
   #current(): Listing {
     if (this.#listing === undefined) {
       this.#listing = new Listing(
-        this.#registry,
+        this.registry,
         this.version,
-        this.#options,
+        this.options,
         this.#names,
         this.#previous,
       )
@@ -233,7 +253,7 @@ export class ToolSurface {
   }
 
   #modeFor(count: number): SurfaceMode {
-    const { mode, threshold } = this.#options
+    const { mode, threshold } = this.options
     if (mode !== "auto") return mode
     return count > threshold ? "search" : "all"
   }
@@ -247,7 +267,7 @@ export class ToolSurface {
   /** Logs once which schemas known clients refuse, or which were rewritten for them. */
   #lint(tools: readonly OperationTool[]): void {
     if (this.#isLinted) return
-    const { isPortable, logger } = this.#options
+    const { isPortable, logger } = this.options
     const linted = tools.flatMap(({ id, lint }) =>
       lint.length > 0 ? [{ tool: id, reasons: lint }] : [],
     )
@@ -269,6 +289,19 @@ export class ToolSurface {
     this.#listing = undefined
     this.announce()
   }
+}
+
+/** Which lists differ; that of tools if none does: something that clients see has changed. */
+function changedKinds(
+  before: readonly OperationTool[],
+  after: readonly OperationTool[],
+): ReadonlySet<ServedKind> {
+  const [old, now] = [new Set(before), new Set(after)]
+  const changed = [
+    ...before.filter((tool) => !now.has(tool)),
+    ...after.filter((tool) => !old.has(tool)),
+  ]
+  return new Set(changed.length === 0 ? ["tool"] : changed.map(({ kind }) => kind))
 }
 
 /** The bytes of a definition as JSON. */

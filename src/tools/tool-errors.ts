@@ -75,11 +75,11 @@ function protocolErrorOf(error: CallError, tool: OperationTool): ProtocolError |
   if (isCapabilityRequired(error)) {
     const { requiredCapabilities = {}, message: theirs } = isRecord(details) ? details : {}
     // For an imported tool: its server's message, without advice for the operator of this one.
-    const words = tool.raw !== undefined && typeof theirs === "string" ? theirs : message
+    const words = tool.origin !== undefined && typeof theirs === "string" ? theirs : message
     return new ProtocolError(-32021, words, { requiredCapabilities }, 400)
   }
   // Errors of the server of an imported tool are passed on unchanged.
-  if (tool.raw === undefined || !isRecord(details)) return undefined
+  if (tool.origin === undefined || !isRecord(details)) return undefined
   const { code, message: theirs, data } = details
   if (typeof code !== "number" || !Number.isInteger(code)) return undefined
   return new ProtocolError(code, typeof theirs === "string" ? theirs : message, data)

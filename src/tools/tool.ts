@@ -1,12 +1,7 @@
 // An operation as a tool: all parts of its definition, each created on first use.
 import type { AccessRequirement } from "../core/access.ts"
-import type {
-  JsonObject,
-  MCPEra,
-  MCPOrigin,
-  MCPToolAnnotations,
-  MCPToolDefinition,
-} from "../mcp/model.ts"
+import type { JsonObject, MCPEra, MCPOrigin } from "../mcp/model.ts"
+import type { MCPToolAnnotations, MCPToolDefinition } from "../mcp/model.ts"
 import { isRecord } from "../internal/guards.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { fileFieldsOf, withBase64 } from "../schema/file-fields.ts"
@@ -23,6 +18,9 @@ import { isLong, partialOutput, selectForm } from "./select-form.ts"
 import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../mcp/hidden-text.ts"
 
+/** What MCP clients can use an operation as. */
+export type ServedKind = "tool" | "resource" | "prompt"
+
 /** The definition in a list, without the name. */
 type Definition = Omit<MCPToolDefinition, "name">
 
@@ -32,10 +30,16 @@ export class OperationTool {
   readonly spec: OperationSpec
   /** Access that a caller needs to see the tool; input-dependent rules do not hide it. */
   readonly requirement: AccessRequirement | undefined
+  /** Where an operation of an MCP server comes from. */
+  readonly origin: MCPOrigin | undefined
   /** The original definition of an imported tool. */
   readonly raw: MCPToolDefinition | undefined
+  /** What MCP clients use it as. */
+  readonly kind: ServedKind
   readonly #options: ResolvedSurfaceOptions
   #successor = ""
+  /** Whether approvals deny it, whatever the input. */
+  isDenied = false
   #mayAsk = false
   #originalInput: InputForm | undefined
   #lint: readonly string[] | undefined
@@ -51,9 +55,11 @@ export class OperationTool {
     this.id = id
     this.spec = spec
     this.requirement = requirementToSee(spec)
-    const origin = spec._meta?.["mcp"] as MCPOrigin | undefined
-    const isTool = isRecord(origin) && typeof origin.server === "string" && origin.kind === "tool"
-    this.raw = isTool && isRecord(origin.tool) ? origin.tool : undefined
+    this.origin = originOf(spec)
+    const { kind = "tool", tool, definition } = this.origin ?? {}
+    this.raw = kind === "tool" && isRecord(tool) ? tool : undefined
+    const theirs = kind === "resourceTemplate" ? "resource" : kind
+    this.kind = spec.mcp?.as ?? (isRecord(definition) ? theirs : "tool")
     this.#options = options
   }
 
@@ -241,6 +247,11 @@ export class OperationTool {
       ...(isExecution && { execution: otherExecution }),
     }
   }
+}
+
+function originOf({ _meta }: OperationSpec): MCPOrigin | undefined {
+  const origin = _meta?.["mcp"] as MCPOrigin | undefined
+  return isRecord(origin) && typeof origin.server === "string" ? origin : undefined
 }
 
 /** Removes invisible text from titles and descriptions, and escapes it in patterns; the same schema if there is none. */

@@ -18,6 +18,7 @@ type Handler = (input: Readonly<Record<string, unknown>>, context: OperationCont
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const PIXEL_BYTES = Buffer.from(PIXEL, "base64")
 const SILENCE = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
 
 const image: MCPContentBlock = { type: "image", data: PIXEL, mimeType: "image/png" }
@@ -72,9 +73,71 @@ export function conformanceRegistry(): OperationRegistry {
     return "Changed."
   })
   addQuestions(add)
+  addResources(registry)
+  addPrompts(registry)
   const rich = FORM_OF_2020_12 as TSchema
   registry.registerAll([operation("json", "schema_2020_12_tool", (input) => input, rich)])
   return registry
+}
+
+/** The resources that the referee reads. */
+function addResources(registry: OperationRegistry): void {
+  const add = (name: string, uri: string, handler: Handler, inputSchema?: TSchema): void => {
+    const one = operation("test", name, handler, inputSchema ?? Type.Object({}))
+    registry.registerAll([{ ...one, type: "query", mcp: { as: "resource", uri } }])
+  }
+  add("static_text", "test://static-text", () => "This is the content of the static text resource.")
+  add("static_binary", "test://static-binary", () => new Blob([PIXEL_BYTES], { type: "image/png" }))
+  add("watched", "test://watched-resource", () => "Watched resource content")
+  const id = Type.Object({ id: Type.String() })
+  const read: Handler = (input) => ({ id: input["id"], templateTest: true, data: "Data" })
+  add("template", "test://template/{id}/data", read, id)
+}
+
+/** The prompts that the referee gets. */
+function addPrompts(registry: OperationRegistry): void {
+  const texts = (...names: string[]): TSchema =>
+    Type.Object(Object.fromEntries(names.map((name) => [name, Type.String()])))
+  const add = (name: string, handler: Handler, inputSchema: TSchema = Type.Object({})): void => {
+    const one = operation("test", name, handler, inputSchema)
+    registry.registerAll([{ ...one, type: "query", mcp: { as: "prompt" } }])
+  }
+  add("simple_prompt", () => "This is a simple prompt for testing.")
+  add(
+    "prompt_with_arguments",
+    ({ arg1, arg2 }) => `Prompt with arguments: arg1='${String(arg1)}', arg2='${String(arg2)}'`,
+    texts("arg1", "arg2"),
+  )
+  add(
+    "prompt_with_embedded_resource",
+    ({ resourceUri }) =>
+      blocks(resource(String(resourceUri), "text/plain", "An embedded resource."), {
+        type: "text",
+        text: "Please process the embedded resource above.",
+      }),
+    texts("resourceUri"),
+  )
+  add("prompt_with_image", () => blocks(image, { type: "text", text: "Please analyze the image." }))
+  let changes = 0
+  const changed = operation(
+    "test",
+    "trigger_prompt_change",
+    () => {
+      const prompt = operation("test", "changed_prompt", () => "New.", Type.Object({}))
+      registry.unregister("test.changed_prompt")
+      const description = `Changed ${++changes} times`
+      registry.registerAll([{ ...prompt, type: "query", description, mcp: { as: "prompt" } }])
+      return "Changed."
+    },
+    Type.Object({}),
+  )
+  registry.registerAll([changed])
+  add("input_required_result_prompt", async (_, { requestInput }) => {
+    const { content } = await requestInput(
+      form("user_context", "Some context?", { context: { type: "string" } }),
+    )
+    return `Context: ${JSON.stringify(content)}`
+  })
 }
 
 /** What asks whoever called. */

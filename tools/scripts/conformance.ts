@@ -39,7 +39,8 @@ const EXAMINERS: Readonly<Record<Side, (revision: Revision) => Promise<ScenarioR
 
   async gateway(revision) {
     await using upstream = await serve(conformanceRegistry())
-    const config = { url: upstream.url, forwardInput: true, logger: silentLogger }
+    const all = { forwardInput: true, resources: true, prompts: true }
+    const config = { url: upstream.url, ...all, logger: silentLogger }
     await using client = await createMCPClient("upstream", config)
     const registry = createRegistry([], { logger: silentLogger })
     client.registerAll(registry)

@@ -141,7 +141,7 @@ function mayBeStreamed({ data, meta }: ResponseEnvelope, { outputSchema }: Opera
 
 /** The text of a whole input in a query. */
 async function queryInput(query: string): Promise<string | undefined> {
-  const { WHOLE_INPUT, parseQuery } = await import("./query-input.ts")
+  const { WHOLE_INPUT, parseQuery } = await import("../query-input.ts")
   return parseQuery(query).get(WHOLE_INPUT)?.[0]
 }
 
@@ -152,7 +152,7 @@ async function selectionIn(
   { outputSchema }: OperationSpec,
 ): Promise<(envelope: ResponseEnvelope) => ResponseEnvelope> {
   if (!query.includes("select=")) return (envelope) => envelope
-  const { parseQuery } = await import("./query-input.ts")
+  const { parseQuery } = await import("../query-input.ts")
   const { selectData, selectionOf } = await import("../../core/selection.ts")
   const texts = parseQuery(query).get("select")
   const selection = selectionOf(
@@ -164,7 +164,7 @@ async function selectionIn(
 }
 
 async function asksToUnwrap(query: string): Promise<boolean> {
-  const { parseQuery } = await import("./query-input.ts")
+  const { parseQuery } = await import("../query-input.ts")
   const [value] = parseQuery(query).get("unwrap") ?? []
   return value === "" || value === "1" || value === "true"
 }

@@ -158,7 +158,7 @@ async function readQuery(
   if (incoming.method === "DELETE" && hasBody(incoming)) {
     throw badRequest("DELETE takes its input in the path and the query. Send no body.")
   }
-  const { parseQuery, readFormInput } = await import("./query-input.ts")
+  const { parseQuery, readFormInput } = await import("../query-input.ts")
   const texts = parseQuery(incoming.query)
   for (const [at, name] of names.entries()) {
     const text = params[at] ?? ""
@@ -184,7 +184,7 @@ async function readBody(
   if (body !== undefined && !isRecord(body)) {
     throw badRequest("The body must be a JSON object: its members are added to those of the path.")
   }
-  const { readFormInput } = await import("./query-input.ts")
+  const { readFormInput } = await import("../query-input.ts")
   const texts = new Map(names.map((name, at) => [name, [params[at] ?? ""]]))
   const parse = (text: string): unknown => context.parseJSON(text, spec)
   const placed = readFormInput(texts, spec.inputSchema as JsonSchema, parse) as object

@@ -57,7 +57,7 @@ export function documentRoutes(
 function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   return answer(context, request, async (spec, id) => {
     refuseGet(id, spec)
-    const { readQueryInput } = await import("./query-input.ts")
+    const { readQueryInput } = await import("../query-input.ts")
     const schema = spec.inputSchema as JsonSchema
     const parse = (text: string): unknown => context.parseJSON(text, spec)
     return decodeFiles(schema, readQueryInput(request.incoming.query, schema, parse))

@@ -4,6 +4,8 @@ import { addSignalListener, CancelToken, removeSignalListener } from "../../inte
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
 import { readTrace, traceIn } from "../../core/tracing.ts"
 import { ENVELOPE, isLogLevel, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
+import { readCompletion } from "./completion.ts"
+import type { Extras } from "./extras.ts"
 import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
 import { logOf, progressOf } from "./reports.ts"
@@ -15,6 +17,7 @@ import type { StateSeal } from "./request-state.ts"
 /** What all calls have in common. */
 export interface CallParts {
   readonly surface: ToolSurface
+  readonly extras: Extras
   readonly seal: StateSeal
   readonly inputTimeoutMs: number
   readonly logger: Logger
@@ -22,9 +25,7 @@ export interface CallParts {
 
 /** Answers `tools/call`. */
 export function callTool(parts: CallParts, exchange: Exchange): Promise<object> {
-  const { era, peer, request, caller, token, incoming } = exchange
-  const { name, arguments: input = {}, _meta } = request.params ?? {}
-  const meta = _meta as JsonObject | undefined
+  const { name, arguments: input = {} } = exchange.request.params ?? {}
   if (typeof name !== "string") {
     throw new ProtocolError(INVALID_PARAMS, "tools/call needs params.name, the name of a tool.")
   }
@@ -32,23 +33,74 @@ export function callTool(parts: CallParts, exchange: Exchange): Promise<object> 
     const message = `tools/call: params.arguments of "${name}" must be an object.`
     throw new ProtocolError(INVALID_PARAMS, message)
   }
+  const run: Run = (call) => parts.surface.call(name, input, call)
+  return runCall(parts, exchange, name, input, run)
+}
+
+/** Answers `resources/read`. */
+export function readResource(parts: CallParts, exchange: Exchange): Promise<object> {
+  const uri = exchange.request.params?.["uri"]
+  if (typeof uri !== "string") {
+    throw new ProtocolError(INVALID_PARAMS, "resources/read needs params.uri.")
+  }
+  return runCall(parts, exchange, `resources/read ${uri}`, {}, (call) =>
+    parts.extras.read(uri, call),
+  )
+}
+
+/** Answers `prompts/get`. */
+export function getPrompt(parts: CallParts, exchange: Exchange): Promise<object> {
+  const { name, arguments: input = {} } = exchange.request.params ?? {}
+  const isValid = isRecord(input) && Object.values(input).every((one) => typeof one === "string")
+  if (typeof name !== "string" || !isValid) {
+    const message = "prompts/get needs params.name, and texts in params.arguments."
+    throw new ProtocolError(INVALID_PARAMS, message)
+  }
+  const run: Run = (call) => parts.extras.prompt(name, input, call)
+  return runCall(parts, exchange, `prompts/get ${name}`, input, run)
+}
+
+/** Answers `completion/complete`. */
+export function complete(parts: CallParts, exchange: Exchange): Promise<object> {
+  const { era, caller, request, token, valuesFor } = exchange
+  const wanted = readCompletion(request.params)
+  const metadata = traceIn(
+    request.params?.["_meta"] as JsonObject | undefined,
+  ) as SurfaceCall["metadata"]
+  const { identity } = caller
+  return parts.extras.complete(wanted, { identity, era, metadata, valuesFor, signal: token.signal })
+}
+
+type Run = (call: SurfaceCall) => Promise<object>
+
+/** Runs an operation for a request, whose subject is named in questions and in the log. */
+function runCall(
+  parts: CallParts,
+  exchange: Exchange,
+  subject: string,
+  input: JsonObject,
+  run: Run,
+): Promise<object> {
+  const { era, peer, request, caller, token, incoming } = exchange
+  const { method } = request
+  const isTool = method === "tools/call"
+  const meta = request.params?.["_meta"] as JsonObject | undefined
   const progress = progressOf(meta, exchange)
   const level = era === "modern" ? meta?.[ENVELOPE.logLevel] : peer.logLevel
   const common: Omit<SurfaceCall, "signal"> = {
     identity: caller.identity,
     era,
     progress: progress?.report,
-    log: isLogLevel(level) ? logOf(name, level, parts.logger, exchange) : undefined,
+    log: isLogLevel(level) ? logOf(subject, level, parts.logger, exchange) : undefined,
     metadata: (traceIn(meta) ??
       (incoming && readTrace((header) => incoming.header(header)))) as SurfaceCall["metadata"],
     entry: {
       kind: "mcp",
       isPublic: incoming !== undefined,
-      name: `tools/call ${name}`,
+      name: isTool ? `${method} ${subject}` : subject,
       attributes: {
-        "mcp.method.name": "tools/call",
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": name,
+        "mcp.method.name": method,
+        ...(isTool && { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": subject }),
         "jsonrpc.request.id": String(request.id),
         "network.transport": incoming === undefined ? "pipe" : "tcp",
       },
@@ -56,25 +108,26 @@ export function callTool(parts: CallParts, exchange: Exchange): Promise<object> 
     isWhole: meta?.[WHOLE_RESULT] === true,
     valuesFor: exchange.valuesFor,
   }
-  const requestInput = liveInput(name, exchange, parts.inputTimeoutMs)
+  const requestInput = liveInput(subject, exchange, parts.inputTimeoutMs)
   const call =
     era === "modern"
-      ? callInRounds(parts, exchange, name, input, common)
-      : parts.surface.call(name, input, { ...common, signal: token.signal, requestInput })
+      ? callInRounds(parts, exchange, subject, input, common, run)
+      : run({ ...common, signal: token.signal, requestInput })
   return progress === undefined ? call : call.finally(() => progress.end())
 }
 
 /** Runs a modern call; the questions of its handler are its result. */
 async function callInRounds(
-  { surface, seal }: CallParts,
+  { seal }: CallParts,
   { request: { params = {} }, caller, token: outer }: Exchange,
-  name: string,
+  subject: string,
   input: JsonObject,
   common: Omit<SurfaceCall, "signal">,
+  run: Run,
 ): Promise<object> {
   const { signal } = outer
   const token = new CancelToken()
-  const binding = { principal: caller.identity?.id ?? "", tool: name, input }
+  const binding = { principal: caller.identity?.id ?? "", tool: subject, input }
   let onAsked = (): void => {}
   // Most handlers have no questions.
   let rounds: InputRounds | undefined
@@ -94,7 +147,7 @@ async function callInRounds(
     const first = await new Promise<object | undefined>((resolve, reject) => {
       onAsked = () => resolve(undefined)
       const call = { ...common, signal: token.signal, requestInput }
-      surface.call(name, input, call).then(resolve, reject)
+      run(call).then(resolve, reject)
     })
     if (first !== undefined && rounds?.hasQuestions !== true) return first
   } catch (error) {

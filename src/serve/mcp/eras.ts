@@ -52,10 +52,18 @@ export function eraOf(
   if (isRequest && incoming !== undefined) {
     if (header === undefined) throw mismatch(MISSING, "MCP-Protocol-Version is required")
     if (confirmed === undefined) throw mismatch(MISSING, "Mcp-Method is required")
-    if (method === "tools/call") checkName(params?.["name"], incoming.header("mcp-name")?.trim())
+    const subject = SUBJECTS.get(method)
+    if (subject !== undefined) checkName(params?.[subject], incoming.header("mcp-name")?.trim())
   }
   return "modern"
 }
+
+/** The parameter that the header `Mcp-Name` repeats. */
+const SUBJECTS: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+])
 
 const MISSING = "(missing)"
 
@@ -64,7 +72,7 @@ function checkName(name: unknown, header: string | undefined): void {
   if (header === undefined) throw mismatch(MISSING, "Mcp-Name is required")
   const decoded = decodeHeader(header)
   if (decoded === undefined) throw mismatch(header, "Mcp-Name is not valid Base64")
-  if (decoded !== name) throw mismatch(header, `the body names the tool ${name}`)
+  if (decoded !== name) throw mismatch(header, `the body names ${name}`)
 }
 
 /** The error for a header that contradicts the body. */

@@ -31,11 +31,16 @@ export class Peer {
   logLevel: LogLevel | undefined = undefined
   readonly #running: Map<RequestId, Exchange> | undefined
   readonly #questions = new Map<number, (response: RPCResponse) => void>()
+  /** Resources whose changes it wants to hear of; each is ended by its function. */
+  readonly watched = new Map<string, () => void>()
+  /** Sends the text of a message that belongs to no request; `undefined` for a client of one request. */
+  readonly write: ((text: string) => void) | undefined
   #lastId = 0
 
   /** A client of several requests can cancel them, and answer questions. */
-  constructor(isLasting: boolean) {
+  constructor(isLasting: boolean, write?: (text: string) => void) {
     this.#running = isLasting ? new Map() : undefined
+    this.write = write
   }
 
   begin(exchange: Exchange): void {
@@ -84,6 +89,8 @@ export class Peer {
 
   /** Cancels all that the client has asked for. */
   close(reason: string): void {
+    for (const stop of this.watched.values()) stop()
+    this.watched.clear()
     for (const exchange of this.#running?.values() ?? []) exchange.cancel(reason)
   }
 }

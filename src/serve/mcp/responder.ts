@@ -7,27 +7,40 @@ import { ENVELOPE, isLogLevel, LEGACY_VERSIONS, MODERN_VERSION } from "../../mcp
 import type { JsonObject, MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import { closing } from "../../protocol/refusals.ts"
-import { callTool, type CallParts } from "./call-tool.ts"
+import { callTool, complete, getPrompt, readResource, type CallParts } from "./call-tool.ts"
+import { Extras, RESOURCE_NOT_FOUND } from "./extras.ts"
+import type { ExtraList } from "./catalog.ts"
 import { isImplementation } from "./eras.ts"
-import { failure, INTERNAL_ERROR, METHOD_NOT_FOUND, success, type Answer } from "./messages.ts"
+import {
+  failure,
+  INTERNAL_ERROR,
+  METHOD_NOT_FOUND,
+  success,
+  type Answer,
+  type RPCRequest,
+} from "./messages.ts"
 import { ProtocolError } from "../../tools/model.ts"
 import type { Exchange } from "./peer.ts"
 import type { ToolSurface } from "../../tools/surface.ts"
 import type { MCPServerOptions } from "./options.ts"
 import { StateSeal } from "./request-state.ts"
-import { LISTEN, Subscriptions } from "./subscriptions.ts"
+import { LISTEN, subscribe, Subscriptions } from "./subscriptions.ts"
 import { errorText } from "../../tools/tool-errors.ts"
 
 type Method = (exchange: Exchange) => object | Promise<object>
 
-const CAPABILITIES = { tools: { listChanged: true }, logging: {} }
-
-/** `error.code` of older servers for a resource that does not exist. */
-const RESOURCE_NOT_FOUND = -32002
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+}
 
 /** Answers requests, whatever they came over. */
 export class Responder {
   readonly surface: ToolSurface
+  readonly extras: Extras
   readonly logger: Logger
   readonly #parts: CallParts
   readonly #subscriptions: Subscriptions
@@ -42,20 +55,32 @@ export class Responder {
   /** Lists wait for it. */
   #ready: Promise<unknown> | undefined
 
+  /** The methods of both eras. */
+  readonly #common: readonly (readonly [string, Method])[] = [
+    ["tools/list", (exchange) => this.#list(exchange)],
+    ["tools/call", (exchange) => this.#call(exchange, callTool)],
+    ["resources/list", (exchange) => this.#listExtras(exchange, "resources")],
+    ["resources/templates/list", (exchange) => this.#listExtras(exchange, "resourceTemplates")],
+    ["resources/read", (exchange) => this.#call(exchange, readResource)],
+    ["prompts/list", (exchange) => this.#listExtras(exchange, "prompts")],
+    ["prompts/get", (exchange) => this.#call(exchange, getPrompt)],
+    ["completion/complete", (exchange) => this.#call(exchange, complete)],
+  ]
+
   /** All methods that are served. */
   readonly #methods: Readonly<Record<MCPEra, ReadonlyMap<string, Method>>> = {
     legacy: new Map<string, Method>([
       ["initialize", (exchange) => this.#initialize(exchange)],
       ["ping", () => ({})],
       ["logging/setLevel", setLevel],
-      ["tools/list", (exchange) => this.#list(exchange)],
-      ["tools/call", (exchange) => this.#call(exchange)],
+      ["resources/subscribe", (exchange) => subscribe(this.extras, exchange, true)],
+      ["resources/unsubscribe", (exchange) => subscribe(this.extras, exchange, false)],
+      ...this.#common,
     ]),
     modern: new Map<string, Method>([
       ["server/discover", (exchange) => this.#discover(exchange)],
       [LISTEN, (exchange) => this.#subscriptions.listen(exchange)],
-      ["tools/list", (exchange) => this.#list(exchange)],
-      ["tools/call", (exchange) => this.#call(exchange)],
+      ...this.#common,
     ]),
   }
 
@@ -63,8 +88,11 @@ export class Responder {
     const { stateKey, stateTtlMs = 300_000, inputTimeoutMs = Infinity } = options
     this.surface = surface
     this.logger = logger
-    this.#parts = { surface, logger, inputTimeoutMs, seal: new StateSeal(stateKey, stateTtlMs) }
-    this.#subscriptions = new Subscriptions(surface)
+    const extras = new Extras(surface)
+    const seal = new StateSeal(stateKey, stateTtlMs)
+    this.extras = extras
+    this.#parts = { surface, extras, logger, inputTimeoutMs, seal }
+    this.#subscriptions = new Subscriptions(surface, extras)
     this.#serverInfo = infoOf(options)
     this.#serverMeta = { [ENVELOPE.serverInfo]: this.#serverInfo }
     this.#instructions = options.instructions
@@ -125,7 +153,8 @@ export class Responder {
       return failure(id, { code: INTERNAL_ERROR, message })
     }
     const { message, data, httpStatus } = thrown
-    const code = thrown.code === RESOURCE_NOT_FOUND ? INVALID_PARAMS : thrown.code
+    const isNotFound = thrown.code === RESOURCE_NOT_FOUND && era === "modern"
+    const code = isNotFound ? INVALID_PARAMS : thrown.code
     return failure(id, { code, message, data }, era === "modern" ? httpStatus : undefined)
   }
 
@@ -157,22 +186,35 @@ export class Responder {
 
   async #list({ era, request, caller: { identity } }: Exchange): Promise<object> {
     if (this.#ready !== undefined) await this.#ready
-    const cursor = request.params?.["cursor"]
-    if (cursor !== undefined && typeof cursor !== "string") {
-      throw new ProtocolError(INVALID_PARAMS, "tools/list: params.cursor must be a string.")
-    }
+    const cursor = cursorOf(request)
     const { ttlMs, cacheScope, ...page } = this.surface.list({ identity, era }, cursor)
     return era === "modern" ? { ...page, ttlMs, cacheScope } : page
   }
 
-  async #call(exchange: Exchange): Promise<object> {
-    const closed = (hadStarted: boolean): object =>
-      errorText(closing(String(exchange.request.params?.["name"]), hadStarted), "")
+  #listExtras({ era, request, caller: { identity } }: Exchange, list: ExtraList): object {
+    return this.extras.list(list, { identity, era }, cursorOf(request))
+  }
+
+  async #call(
+    exchange: Exchange,
+    run: (parts: CallParts, exchange: Exchange) => Promise<object>,
+  ): Promise<object> {
+    const { method, params } = exchange.request
+    const isTool = method === "tools/call"
+    const closed = (hadStarted: boolean): object => {
+      const error = closing(String(isTool ? params?.["name"] : method), hadStarted)
+      if (isTool) return errorText(error, "")
+      throw new ProtocolError(INTERNAL_ERROR, error.message)
+    }
     if (this.#isLeaving) return closed(false)
-    const call = callTool(this.#parts, exchange)
-    const ended = new Promise<object>((resolve) => {
+    const call = run(this.#parts, exchange)
+    const ended = new Promise<object>((resolve, reject) => {
       this.#running.set(call, () => {
-        resolve(closed(true))
+        try {
+          resolve(closed(true))
+        } catch (error) {
+          reject(error as Error)
+        }
         exchange.end("The server was closed.")
       })
     })
@@ -184,6 +226,11 @@ export class Responder {
   }
 }
 
+function cursorOf({ method, params }: RPCRequest): string | undefined {
+  const cursor = params?.["cursor"]
+  if (cursor === undefined || typeof cursor === "string") return cursor
+  throw new ProtocolError(INVALID_PARAMS, `${method}: params.cursor must be a string.`)
+}
 /** Most clients list tools once, right after the start. */
 const LIST_WAIT_MS = 3000
 

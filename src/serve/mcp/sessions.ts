@@ -5,11 +5,10 @@ import type { HTTPAnswer, HTTPHeaders } from "../exchange.ts"
 import { accountKey } from "../accounts.ts"
 import { JSON_HEADERS, NOT_SERVED, refuse } from "./answers.ts"
 import type { MCPRequest } from "./auth.ts"
-import { notification } from "./messages.ts"
 import type { SessionLimits } from "./options.ts"
 import { Peer } from "./peer.ts"
 import { Reply, type ReplyOptions } from "./reply.ts"
-import { LIST_CHANGED } from "./subscriptions.ts"
+import { announceLists } from "./subscriptions.ts"
 import type { ToolSurface } from "../../tools/surface.ts"
 
 /** A session of a client up to 2025-11-25. */
@@ -32,6 +31,7 @@ const SESSION_HEADER = "mcp-session-id"
 
 /** Sessions, each with its own state and owner. */
 export class Sessions {
+  readonly #surface: ToolSurface
   readonly #logger: Logger
   readonly #keepAliveMs: number
   readonly #max: number
@@ -47,10 +47,7 @@ export class Sessions {
     this.#max = limits.max ?? 1024
     this.#maxPerCaller = limits.maxPerCaller ?? 32
     this.#idleMs = limits.idleMs ?? 30 * 60_000
-    const changed = JSON.stringify(notification(LIST_CHANGED))
-    surface.onChange(() => {
-      for (const { stream } of this.#sessions.values()) stream?.send(changed)
-    })
+    this.#surface = surface
   }
 
   /** Opens a session. Throws a `Refusal` when there is no room for it. */
@@ -65,11 +62,16 @@ export class Sessions {
     const id = crypto.randomUUID()
     const session: Session = {
       ...{ id, account, principal: caller.identity?.id },
-      peer: new Peer(true),
+      peer: new Peer(true, (message) => session.stream?.send(message)),
       headers: { ...JSON_HEADERS, [SESSION_HEADER]: id },
       ...{ usedAt: systemClock.now(), open: 0, stream: undefined, forget: undefined },
     }
-    session.forget = mount?.caller.onRevoked(() => this.end(session, "its credential was revoked"))
+    const stop = mount?.caller.onRevoked(() => this.end(session, "its credential was revoked"))
+    const stopChanges = announceLists(this.#surface, session.peer)
+    session.forget = () => {
+      stop?.()
+      stopChanges()
+    }
     this.#sessions.set(id, session)
     this.#sweepLater()
     return session

@@ -12,7 +12,7 @@ import { ProtocolError } from "../../tools/model.ts"
 import { Exchange, Peer, type Channel } from "./peer.ts"
 import { claimOutput, type OutputLike } from "./stdout.ts"
 import type { Responder } from "./responder.ts"
-import { LIST_CHANGED } from "./subscriptions.ts"
+import { announceLists } from "./subscriptions.ts"
 
 /** Options of `stdio`. */
 export interface StdioOptions {
@@ -209,17 +209,16 @@ export function serveLines(
   caller: KnownCaller,
   write: (text: string) => void,
 ): { receive(line: string): void; close(): void } {
-  const peer = new Peer(true)
+  // Modern clients listen for changes.
+  let isLegacy = false
+  const peer = new Peer(true, (text) => {
+    if (isLegacy) write(text)
+  })
   const channel: Channel = {
     send: write,
     finish: (answer) => answer !== undefined && write(answer.text),
   }
-  // Modern clients listen for changes.
-  let isLegacy = false
-  const changed = JSON.stringify(notification(LIST_CHANGED))
-  const stop = responder.surface.onChange(() => {
-    if (isLegacy) write(changed)
-  })
+  const stop = announceLists(responder.surface, peer)
   const accept = (value: unknown): void => {
     const read = readMessage(value)
     if (read === undefined) {

@@ -39,6 +39,8 @@ export interface MCPServer extends AsyncDisposable {
   stdio(options?: StdioOptions): Promise<StdioConnection>
   /** Notifies clients to list tools again. Changes of the registry are announced automatically. */
   notifyChanged(): void
+  /** Notifies clients that have subscribed to a resource that it has changed. */
+  notifyUpdated(uri: string): void
   /** Size of the list of tools in a model's context. */
   cost(identity?: Identity): SurfaceCost
   /** Waits for running calls, cancels the rest, and disconnects all clients. The registry stays open. */
@@ -142,6 +144,10 @@ class RegistryServer extends Closable implements MCPServer, Mountable {
 
   notifyChanged(): void {
     this.#responder.surface.announce()
+  }
+
+  notifyUpdated(uri: string): void {
+    this.#responder.extras.updated(uri)
   }
 
   cost(identity?: Identity): SurfaceCost {

@@ -9,10 +9,11 @@ import { isRecord, nonEmpty } from "../../internal/guards.ts"
 import { depthOf } from "../../mcp/canonical.ts"
 import type { JsonObject, MCPOrigin, MCPResourceDefinition } from "../../mcp/model.ts"
 import { distinctNames, operationName } from "../../mcp/names.ts"
+import { setUpstream, type MCPUpstream } from "../../mcp/upstream.ts"
 import { FromSchema } from "../../schema/from-schema.ts"
 import { setOwn } from "../../schema/json.ts"
 import type { OperationServer } from "./tool-operation.ts"
-import { parseUriTemplate, type TemplateValue, type UriTemplate } from "./uri-template.ts"
+import { parseUriTemplate, type TemplateValue, type UriTemplate } from "../../core/uri-template.ts"
 
 /** Dependencies of the operations of resources and prompts. */
 export interface ExtraOperationOptions {
@@ -24,6 +25,8 @@ export interface ExtraOperationOptions {
     context: OperationContext,
     operationId: string,
   ) => unknown
+  /** The server, for subscriptions and completion. */
+  readonly upstream?: MCPUpstream | undefined
   /** Receives warnings about invalid definitions. */
   readonly warn?: ((message: string) => void) | undefined
 }
@@ -90,7 +93,7 @@ function readAddress(value: unknown): Address | string {
   const key = typeof uri === "string" ? uri : uriTemplate
   if (typeof key !== "string" || key === "") return `it has neither "uri" nor "uriTemplate"`
   const name = nonEmpty(value["name"]) ?? key
-  const definition = frozenCopy({ ...value, name }) as MCPResourceDefinition
+  const definition = frozenCopy(value) as MCPResourceDefinition
   if (typeof uri === "string") return { name, definition, key, template: undefined }
   const template = parseUriTemplate(key)
   return typeof template === "string"
@@ -101,7 +104,7 @@ function readAddress(value: unknown): Address | string {
 function resourceOperation(
   name: string,
   { definition, key, template }: Address,
-  { server, request }: ExtraOperationOptions,
+  { server, request, upstream }: ExtraOperationOptions,
 ): LazyOperation {
   const { title, description, mimeType, size, _meta } = definition
   return plainOperation(
@@ -122,7 +125,9 @@ function resourceOperation(
         ...(template === undefined ? { uri: key } : { uriTemplate: key }),
         ...(nonEmpty(mimeType) !== undefined && { mimeType }),
         ...(typeof size === "number" && { size }),
+        definition: definition as unknown as JsonObject,
       },
+      upstream,
     },
     server,
   )
@@ -165,15 +170,13 @@ export function promptOperations(
   const operations = new Map<string, LazyOperation>()
   for (const value of prompts) {
     const name = isRecord(value) ? nonEmpty(value["name"]) : undefined
-    const issue =
-      name === undefined
-        ? "it has no name"
-        : operations.has(name)
-          ? `"${name}" is listed twice`
-          : ""
-    if (isRecord(value) && name !== undefined && issue === "") {
-      operations.set(name, promptOperation(name, value, options))
-    } else {
+    let issue: string | undefined
+    if (!isRecord(value) || name === undefined) issue = "it has no name"
+    else if (operations.has(name)) issue = `"${name}" is listed twice`
+    else if (depthOf(value, MAX_DEPTH) > MAX_DEPTH) {
+      issue = `it is nested deeper than ${MAX_DEPTH} levels`
+    } else operations.set(name, promptOperation(name, value, options))
+    if (issue !== undefined) {
       options.warn?.(`A prompt of MCP server "${options.server.name}" was left out: ${issue}.`)
     }
   }
@@ -183,7 +186,7 @@ export function promptOperations(
 function promptOperation(
   name: string,
   definition: JsonObject,
-  { server, request }: ExtraOperationOptions,
+  { server, request, upstream }: ExtraOperationOptions,
 ): LazyOperation {
   const title = nonEmpty(definition["title"])
   const taken = argumentsOf(definition["arguments"])
@@ -203,7 +206,13 @@ function promptOperation(
       run: (input, context, operationId) =>
         request(name, input as Readonly<Record<string, string>>, context, operationId),
       own: isRecord(own) ? own : undefined,
-      origin: { server: server.name, kind: "prompt", prompt: name },
+      origin: {
+        server: server.name,
+        kind: "prompt",
+        prompt: name,
+        definition: frozenCopy(definition) as JsonObject,
+      },
+      upstream,
     },
     server,
   )
@@ -243,13 +252,16 @@ interface PlainParts extends Pick<
   /** The `_meta` of the definition. */
   readonly own: Readonly<Record<string, unknown>> | undefined
   readonly origin: MCPOrigin & Readonly<Record<string, unknown>>
+  readonly upstream: MCPUpstream | undefined
 }
 
 /** Creates the query for a resource or a prompt; reading never has an effect. */
 function plainOperation(
-  { own, origin, run, ...parts }: PlainParts,
+  { own, origin, upstream, run, ...parts }: PlainParts,
   server: Omit<OperationServer, "trust" | "tools">,
 ): LazyOperation {
+  Object.freeze(origin)
+  if (upstream !== undefined) setUpstream(origin, upstream)
   return lazyOperation({
     ...parts,
     handler: (input, context) => run(input ?? {}, context, idOf(parts)),
@@ -265,6 +277,6 @@ function plainOperation(
       timeout: server.maxTotalTimeout,
       imported: true,
     },
-    _meta: Object.freeze({ ...own, mcp: Object.freeze(origin) }),
+    _meta: Object.freeze({ ...own, mcp: origin }),
   })
 }

@@ -12,7 +12,7 @@ import type { HTTPIncoming } from "../../exchange.ts"
 import { badRequest, HTTPRefusal, tooLong } from "../context.ts"
 import type { HTTPContext } from "../http-context.ts"
 import { isJsonBody } from "../../negotiate.ts"
-import { readFormInput, readQueryInput } from "../query-input.ts"
+import { readFormInput, readQueryInput } from "../../query-input.ts"
 import { boundaryOf, malformed, MultipartReader, type ByteReader, type Part } from "./multipart.ts"
 
 /**

@@ -3,7 +3,7 @@ import { pathParameters } from "../../../core/rest-route.ts"
 import { getOwn, isNoValue, listOf, type JsonSchema } from "../../../schema/json.ts"
 import { mayBeVoid } from "../../../schema/read/plain-schema.ts"
 import type { OperationSpec, RestRoute } from "../../../core/types.ts"
-import { queryForm, WHOLE_INPUT, type QueryParameter } from "../query-input.ts"
+import { queryForm, WHOLE_INPUT, type QueryParameter } from "../../query-input.ts"
 import { isShowable, namedExamples, type JsonObject } from "./model.ts"
 import type { SchemaPool } from "./schema-pool.ts"
 

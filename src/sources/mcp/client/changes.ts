@@ -2,6 +2,7 @@ import type { Clock } from "../../../internal/platform.ts"
 import { setRef } from "../../../internal/defer.ts"
 import { backOff } from "../../../internal/back-off.ts"
 import { pause } from "../../../internal/wait.ts"
+import type { JsonObject } from "../../../mcp/model.ts"
 import { memberOf } from "./sdk.ts"
 import type { MCPListKind } from "./model.ts"
 import type { Session } from "./session.ts"
@@ -68,19 +69,35 @@ export async function listenForChanges(
   )
   if (wanted.length === 0) return
   const filter = Object.fromEntries(wanted.map(([, key]) => [key, true]))
-  for (let failures = 0, isFirst = true; !session.isLost; isFirst = false) {
+  await keepListening(session, clock, filter, () => {
+    for (const [name] of wanted) missed(`notifications/${name}/list_changed`)
+  })
+}
+
+/**
+ * Keeps a stream of notifications open until the session is lost, or `signal` fires. When a broken stream has been
+ * reopened, `missed` is called. Never rejects.
+ */
+export async function keepListening(
+  session: Session,
+  clock: Clock,
+  filter: JsonObject,
+  missed: () => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const options = { timeout: ACK_MS, ...(signal !== undefined && { signal }) }
+  const isOver = (): boolean => session.isLost || signal?.aborted === true
+  for (let failures = 0, isFirst = true; !isOver(); isFirst = false) {
     try {
-      const subscription = await session.client.listen(filter, { timeout: ACK_MS })
-      if (!isFirst) {
-        for (const [name] of wanted) missed(`notifications/${name}/list_changed`)
-      }
+      const subscription = await session.client.listen(filter, options)
+      if (!isFirst) missed()
       failures = 0
       if ((await subscription.closed) === "local") return
     } catch (error) {
       // The server does not support the method.
       if (memberOf(error, "code") === -32601) return
     }
-    if (session.isLost) return
+    if (isOver()) return
     await pause(backOff(++failures, 1000, MAX_PAUSE_MS), { clock, keepsAlive: false })
   }
 }

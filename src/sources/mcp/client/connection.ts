@@ -20,6 +20,7 @@ import { LISTS, listAll, withoutBadHeaders } from "./paging.ts"
 import { RequestTimeout } from "./request-timeout.ts"
 import { Requests } from "./requests.ts"
 import { Supervisor, type Supervised } from "./supervisor.ts"
+import { ResourceWatches } from "./watches.ts"
 import { Listeners } from "../../../internal/listeners.ts"
 
 /** A connection, or a stand-in for one. */
@@ -39,6 +40,7 @@ export class Connection extends Closable {
   /** Only if callers have sessions of their own, or headers that depend on them. */
   readonly #callers: CallerSessions | undefined
   readonly #requests: Requests
+  readonly #watches: ResourceWatches
 
   constructor(
     server: ResolvedServer,
@@ -58,12 +60,22 @@ export class Connection extends Closable {
       opened: (session, isAgain) => {
         // Runs as long as the session and handles its own failures.
         void listenForChanges(session, clock, (method) => this.#changes.notified(method))
+        this.#watches.opened(session)
         this.#emit({ type: "connected", isAgain })
       },
-      notified: (method) => this.#changes.notified(method),
+      notified: (method, params) => {
+        if (method === "notifications/resources/updated") this.#watches.updated(params)
+        else this.#changes.notified(method)
+      },
       lost: (error) => this.#emit({ type: "lost", error }),
     })
     this.#supervisor = supervisor
+    this.#watches = new ResourceWatches({
+      name: server.name,
+      clock,
+      logger: server.logger,
+      ready: (timeout) => supervisor.ready(timeout),
+    })
     const { channel, sessions } = server
     const isByHeaders = channel.kind === "http" && fixedHeaders(channel.headers) === undefined
     if (isByHeaders || sessions === "caller") {
@@ -180,6 +192,21 @@ export class Connection extends Closable {
     })
   }
 
+  /** The raw result: `{ completion }`. */
+  complete(params: JsonObject, options: MCPRequestOptions): Promise<JsonObject> {
+    return this.#requests.call({
+      method: "completion/complete",
+      params,
+      phase: "complete",
+      options: { isRepeatable: true, ...options },
+    })
+  }
+
+  /** Calls back when a resource has changed. Returns a function that unsubscribes. */
+  watch(uri: string, listener: (uri: string) => void): () => void {
+    return this.#watches.watch(uri, listener)
+  }
+
   /** Listens for changed lists, reopened connections (everything may have changed) and lost connections. */
   onEvent(listener: (event: MCPConnectionEvent) => void): () => void {
     return this.#listeners.add(listener)
@@ -187,6 +214,7 @@ export class Connection extends Closable {
 
   protected async end(): Promise<void> {
     this.#changes.close()
+    this.#watches.close()
     await Promise.all([this.#supervisor.close(), this.#callers?.close()])
     this.#listeners.clear()
   }

@@ -175,6 +175,7 @@ const SUBJECTS: Readonly<Record<SessionRequest["phase"], string>> = {
   call: "Tool",
   read: "Resource",
   prompt: "Prompt",
+  complete: "The completion",
 }
 
 /** Sessions that are being checked. */

@@ -6,6 +6,7 @@ import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import { carrierOf, type CarriesTrace } from "../../../core/tracing.ts"
 import type { JsonObject } from "../../../mcp/model.ts"
+import type { MCPUpstream } from "../../../mcp/upstream.ts"
 import type { CallOptions } from "../../../core/types.ts"
 import type { ResolvedServer } from "../config.ts"
 import { promptOperations, resourceOperations } from "../extra-operation.ts"
@@ -101,9 +102,15 @@ export const PROMPTS: ExtraKind = {
 export class ExtraSection extends Section {
   readonly kinds: readonly MCPListKind[]
   readonly #kind: ExtraKind
+  readonly #upstream: MCPUpstream
 
   constructor(server: ResolvedServer, connection: MCPConnection, kind: ExtraKind) {
     super(server, connection)
+    this.#upstream = {
+      complete: (params, context) =>
+        connection.complete(params, readOptions(context, context.operationId)),
+      watch: (uri, listener) => connection.watch(uri, listener),
+    }
     this.kinds = kind.kinds
     this.#kind = kind
   }
@@ -126,6 +133,7 @@ export class ExtraSection extends Section {
     const made = this.#kind.make(items, {
       server,
       warn: (warning) => warnings.push(warning),
+      upstream: this.#upstream,
       request: (...request) => this.#request(...request),
     })
     this.replace(

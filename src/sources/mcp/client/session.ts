@@ -30,7 +30,7 @@ export interface SessionHost {
   readonly log?: MCPLogReader | undefined
   /** All calls on the session are of one caller. */
   readonly isOfOneCaller?: boolean | undefined
-  notified(session: Session, method: string): void
+  notified(session: Session, method: string, params: unknown): void
   lost(session: Session, error: CallError): void
 }
 
@@ -64,7 +64,7 @@ export class Session {
     this.frames = new FramedTransport(transport, sdk, {
       notified: (method, params) => {
         if (method === "notifications/message") this.#log.received(params, onlyOf(this.#calls()))
-        else host.notified(this, method)
+        else host.notified(this, method, params)
       },
       closed: () => this.#lose(),
       erred: (error) => this.#note(error),

@@ -24,7 +24,7 @@ export interface Supervised {
   /** All calls are of one caller. */
   readonly isOfOneCaller?: boolean | undefined
   opened?(session: Session, isAgain: boolean): void
-  notified?(method: string): void
+  notified?(method: string, params: unknown): void
   lost?(error: CallError): void
   /** The server could not be reached, by a request or when opening a session. */
   unreached?(error: CallError): void
@@ -202,8 +202,8 @@ export class Supervisor {
           isLaunched = true
           this.#latest = session
         },
-        notified: (session, method) => {
-          if (session === this.#session) this.#host.notified?.(method)
+        notified: (session, method, params) => {
+          if (session === this.#session) this.#host.notified?.(method, params)
         },
         lost: (session, error) => this.#lost(session, error),
       })

@@ -74,6 +74,14 @@ export class StandIn implements MCPConnection {
     return await this.connect()
   }
 
+  async complete(): Promise<Readonly<Record<string, unknown>>> {
+    throw new Error("A stand-in completes nothing.")
+  }
+
+  watch(): () => void {
+    return () => undefined
+  }
+
   async list(kind: MCPListKind): Promise<MCPList> {
     this.listed.push(kind)
     const items = this.lists[kind] ?? []

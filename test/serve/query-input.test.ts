@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { Type } from "typebox"
 import { describe, expect, it } from "vitest"
-import type { JsonSchema } from "../../../src/schema/json.ts"
-import { parseQuery, queryForm, readQueryInput } from "../../../src/serve/http/query-input.ts"
+import type { JsonSchema } from "../../src/schema/json.ts"
+import { parseQuery, queryForm, readQueryInput } from "../../src/serve/query-input.ts"
 
 const read = (query: string, schema: object): unknown =>
   readQueryInput(query, schema as JsonSchema, JSON.parse)

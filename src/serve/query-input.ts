@@ -1,7 +1,7 @@
-import { refusal } from "../../core/errors.ts"
-import { perObject } from "../../internal/per-object.ts"
-import { jsonType, setOwn, type JsonSchema } from "../../schema/json.ts"
-import { SchemaView, viewOf } from "../../schema/read/view.ts"
+import { refusal } from "../core/errors.ts"
+import { perObject } from "../internal/per-object.ts"
+import { jsonType, setOwn, type JsonSchema } from "../schema/json.ts"
+import { SchemaView, viewOf } from "../schema/read/view.ts"
 
 /**
  * How a value is written in a query: as text, as a number, boolean or `null`, once per item, or as JSON.

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { parseUriTemplate, type TemplateValue } from "../../../../src/sources/mcp/uri-template.ts"
-import { TOO_LONG } from "../../../support/patience.ts"
+import { parseUriTemplate, type TemplateValue } from "../../src/core/uri-template.ts"
+import { TOO_LONG } from "../support/patience.ts"
 
 // The values of the examples in RFC 6570.
 const VALUES: Record<string, TemplateValue> = {
@@ -112,6 +112,95 @@ describe("parseUriTemplate", () => {
     const started = performance.now()
     parseUriTemplate("{".repeat(8000))
     parseUriTemplate(`{${"a,".repeat(4000)}}`)
+    expect(performance.now() - started).toBeLessThan(TOO_LONG)
+  })
+})
+
+describe("UriTemplate.match", () => {
+  function match(template: string, uri: string): unknown {
+    const parsed = parseUriTemplate(template)
+    if (typeof parsed === "string") throw new Error(parsed)
+    return parsed.match(uri)
+  }
+
+  test.each([
+    ["note://{id}", "note://7", { id: "7" }],
+    ["note://{id}", "note://a%2fb", { id: "a/b" }],
+    ["note://{id}", "note://%F0%9F%98%80", { id: "😀" }],
+    ["demo://{kind}/blob/{id}", "demo://x/blob/1", { kind: "x", id: "1" }],
+    ["file:///{+path}", "file:///a/b%20c.txt", { path: "a/b%20c.txt" }],
+    ["file://{+path}/info", "file://a/info/b/info", { path: "a/info/b" }],
+    ["a{/one,two}", "a/1/2", { one: "1", two: "2" }],
+    ["a{/one}{?q,r}", "a/1?q=2&r=%26", { one: "1", q: "2", r: "&" }],
+    ["a{/one}{?q}", "a", {}],
+    ["a{?list*}", "a?list=1&list=2", { list: ["1", "2"] }],
+    ["a://{x}", "a://", { x: "" }],
+    ["a://{__proto__}", "a://1", JSON.parse('{"__proto__":"1"}')],
+  ])("of %s reads %s", (template, uri, values) => {
+    expect(match(template, uri)).toEqual(values)
+  })
+
+  test.each([
+    ["note://{id}", "note://a/b"],
+    ["note://{id}", "note://a?b"],
+    ["note://{id}", "note://%"],
+    ["note://{id}", "Note://1"],
+    ["note://{id}/x", "note://1"],
+    ["a{?q}", "a?r=1"],
+    ["{a}{b}", "12?"],
+    ["note://{id}", `note://${"x".repeat(70_000)}`],
+  ])("of %s does not take %s", (template, uri) => {
+    expect(match(template, uri)).toBeUndefined()
+  })
+
+  test("reads only values that expand to the URI", () => {
+    const piece = fc.constantFrom(
+      "{a}",
+      "{+b}",
+      "{/c}",
+      "{?d,e}",
+      "{#f*}",
+      "x",
+      "/y/",
+      "%41",
+      "{g:2}",
+    )
+    const text = fc.string({ unit: "binary", maxLength: 8 })
+    const values = fc.record({ a: text, b: text, c: text, d: text, e: text, f: text, g: text })
+    const template = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""))
+    fc.assert(
+      fc.property(template, values, fc.webUrl(), (written, given, other) => {
+        const parsed = parseUriTemplate(written)
+        if (typeof parsed === "string") return
+        for (const uri of [parsed.expand(given), other]) {
+          const read = parsed.match(uri)
+          if (read === undefined) continue
+          expect(decodeURI(parsed.expand(read))).toBe(decodeURI(uri))
+        }
+      }),
+    )
+  })
+
+  test("always reads back a path segment", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (id) => {
+        expect(
+          match(
+            "note://{id}/x",
+            `note://${encodeURIComponent(id).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)}/x`,
+          ),
+        ).toEqual({ id })
+      }),
+    )
+  })
+
+  test("takes no time for hostile templates and addresses", () => {
+    const started = performance.now()
+    const many = Array.from({ length: 100 }, (_, i) => `{v${i}}`).join("")
+    for (const uri of ["a".repeat(65_000), "a,".repeat(30_000), "%".repeat(65_000)]) {
+      for (const template of [many, "{?a*}", "{a*}", "x{+a}x{+b}x", "{/a*}"]) match(template, uri)
+      match("{?a*}", `?${"a=&".repeat(20_000)}`)
+    }
     expect(performance.now() - started).toBeLessThan(TOO_LONG)
   })
 })
