@@ -87,7 +87,7 @@ export class CallObserver {
   readonly #clock: Clock
   readonly #logger: Logger
   /** What records calls. */
-  readonly recorders = new Set<CallRecorder>()
+  readonly recorders: Set<CallRecorder> = new Set()
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
