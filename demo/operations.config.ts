@@ -5,6 +5,15 @@ import { startShop } from "./shop-api.ts"
 export default defineConfig(async () => ({
   // Visitors may see every error, and inspect every call.
   server: { title: "Demo hub", errors: "expose", record: true },
+  // A person is asked before anything is deleted.
+  approvals: [
+    {
+      match: ["*.clear*", "*.delete*", "*.remove*"],
+      decide: "ask",
+      reason: "It cannot be undone.",
+    },
+    { decide: "allow" },
+  ],
   sources: {
     // TypeScript: each module of the folder exports operations.
     desk: { scan: "./operations" },

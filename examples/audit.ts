@@ -13,6 +13,7 @@ const registry = createRegistry({
       description: "Closes an account",
       inputSchema: Type.Object({ id: Type.Integer() }),
       outputSchema: Type.String(),
+      accessControl: { requiredScopes: [] },
       handler: ({ id }) => `closed ${id}`,
     }),
   },

@@ -12,6 +12,19 @@ export type {
   Revalidation,
   StreamNext,
 } from "./core/middleware.ts"
+export { createApprovals } from "./approvals/approvals.ts"
+export type { Approvals } from "./approvals/approvals.ts"
+export type { ApprovalAnswer, WaitingApproval } from "./approvals/tickets.ts"
+export type {
+  ApprovalCall,
+  ApprovalCondition,
+  ApprovalDecision,
+  ApprovalFunction,
+  ApprovalList,
+  ApprovalRule,
+  CallApproval,
+  Verdict,
+} from "./core/approvals.ts"
 export { defineContextValue } from "./core/context-value.ts"
 export type { ContextValue } from "./core/context-value.ts"
 export { httpResponse } from "./core/http-response.ts"
@@ -35,6 +48,7 @@ export type {
   AccessControl,
   CallOptions,
   CallPolicy,
+  CallWay,
   CredentialContext,
   ErrorDefinition,
   FormInputRequest,
@@ -95,6 +109,17 @@ export type {
   SearchResult,
   TrustedCalls,
 } from "./engine/registry.ts"
+export type {
+  CallEntry,
+  CallOutcome,
+  CallScope,
+  CallTracer,
+  TraceAttributes,
+  TraceContext,
+  TraceDestination,
+  TracedCall,
+  TraceFields,
+} from "./core/tracing.ts"
 export type { ErrorExposure, ErrorListener, ErrorReporting, FailedCall } from "./engine/failures.ts"
 export type { CallEnded, CallStarted, CallTrace } from "./engine/observe.ts"
 export { subscribe } from "./engine/subscribe.ts"

@@ -25,6 +25,7 @@ const LIBRARY = [
   ...BASE,
   "http-client",
   "policy",
+  "approvals",
   "engine",
   "protocol",
   "transport",
@@ -83,7 +84,8 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   core: { uses: ["internal", "schema"], packages: ["typebox"] },
   "http-client": { uses: ["internal", "schema", "core"], packages: ["eventsource-parser"] },
   policy: { uses: BASE },
-  engine: { uses: [...BASE, "policy"] },
+  approvals: { uses: BASE },
+  engine: { uses: [...BASE, "policy", "approvals"] },
   protocol: { uses: [...BASE, "engine"] },
   transport: {
     uses: [...BASE, "http-client"],
@@ -94,6 +96,8 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   mcp: { uses: BASE },
   typegen: { uses: BASE },
   tools: { uses: [...BASE, "http-client", "engine", "mcp", "typegen"] },
+  // An entry that is useless without the package: it loads it at once.
+  otel: { uses: [...BASE, "engine"], packages: ["@opentelemetry/api"] },
   sources: {
     uses: [...BASE, "http-client", "mcp"],
     types: ["engine"],
@@ -116,7 +120,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
     platform: true,
   },
   // One file per key of "exports" in package.json, with nothing but re-exports.
-  entries: { uses: [...LIBRARY, "policy", "config", "node", "hub"], packages: ["typebox"] },
+  entries: { uses: [...LIBRARY, "policy", "otel", "config", "node", "hub"], packages: ["typebox"] },
   // A page, which knows a hub by what it answers, and reads schemas as the library does. Its packages are bundled into it, and into nothing else.
   console: {
     uses: ["internal", "schema/json.ts", "schema/read", ...CLIENT],

@@ -5,6 +5,7 @@ import { mcpEntry } from "./kinds/mcp.ts"
 import { SOURCE_SHAPES } from "./source-shapes.ts"
 import { OPENAPI_OPTIONS } from "../sources/openapi/options.ts"
 import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
+import { APPROVAL_RULES } from "../core/approvals.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { AuditConfig, LimitsConfig, RecordConfig } from "./model.ts"
@@ -216,6 +217,12 @@ export const policiesShape: Shape = field(
   "Policies by pattern.",
 )
 
+/** What a person has to approve first. */
+export const approvalsShape: Shape = field(
+  APPROVAL_RULES,
+  "What a person has to approve first, and what nobody may call. Without a rule that applies, mutations ask.",
+)
+
 /** What runs around calls. */
 export const middlewareShape: Shape = field(
   {
@@ -253,6 +260,7 @@ export const configSchema: Readonly<Record<string, unknown>> = {
     registry: registryShape.schema,
     middleware: middlewareShape.schema,
     policies: policiesShape.schema,
+    approvals: approvalsShape.schema,
     audit: auditShape.schema,
   },
   additionalProperties: false,

@@ -1,6 +1,7 @@
 // The types of `operations.config.ts`, and of the resolved configuration.
 
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
+import type { ApprovalRule } from "../core/approvals.ts"
 import type { PolicyRule } from "../core/resilience.ts"
 import type { Identity, NormalizeMode, OutputMode, Visibility } from "../core/types.ts"
 import type { ConfigFault } from "./error.ts"
@@ -138,6 +139,8 @@ export interface OperationsConfig {
   readonly audit?: AuditConfig | undefined
   /** Policies by pattern; of several that match, the first that sets a policy counts, before that of the source. */
   readonly policies?: readonly PolicyRule[] | undefined
+  /** What a person has to approve first, and what nobody may call; the first rule that applies counts. */
+  readonly approvals?: readonly ApprovalRule[] | undefined
 }
 
 /** A source with its defaults filled in. */
@@ -162,6 +165,7 @@ export interface ResolvedConfig {
   readonly registry: RegistryConfig
   readonly middleware?: readonly MiddlewareEntry[] | undefined
   readonly policies?: readonly PolicyRule[] | undefined
+  readonly approvals?: readonly ApprovalRule[] | undefined
   readonly audit?: AuditConfig | undefined
   /** The folder that relative paths start from. */
   readonly baseDir: string

@@ -1,6 +1,7 @@
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { isRecord } from "../internal/guards.ts"
 import {
+  approvalsShape,
   auditShape,
   configSchema,
   middlewareShape,
@@ -8,6 +9,7 @@ import {
   registryShape,
   serverShape,
 } from "./config-shapes.ts"
+import type { ApprovalRule } from "../core/approvals.ts"
 import type { PolicyRule } from "../core/resilience.ts"
 import type { Locate } from "../internal/located.ts"
 import { SOURCES } from "./kinds/index.ts"
@@ -89,6 +91,7 @@ function resolveSections(
       Object.freeze(typeof entry === "string" ? { use: entry } : { ...(entry as MiddlewareEntry) }),
     ),
     policies: itemsOf(section(config, "policies", policiesShape, report)) as readonly PolicyRule[],
+    approvals: section(config, "approvals", approvalsShape, report) as readonly ApprovalRule[],
     audit: isGiven(config, "audit")
       ? (fieldsOf(section(config, "audit", auditShape, report)) as AuditConfig)
       : undefined,

@@ -1,5 +1,6 @@
 // The shape of each kind of source: its own fields, and those that all have.
 
+import { APPROVAL_RULES } from "../core/approvals.ts"
 import { RESILIENCE_OR_PRESET } from "../core/resilience.ts"
 import { isNamespace, suggestedNamespace } from "../mcp/names.ts"
 import { field, fields, listOf, oneOrMany, recordOf, type Shape, text } from "./field-checks.ts"
@@ -36,6 +37,10 @@ const common: Readonly<Record<string, Shape>> = {
   resilience: field(
     RESILIENCE_OR_PRESET,
     "What happens when its calls fail, are slow or are made too often.",
+  ),
+  approvals: field(
+    APPROVAL_RULES,
+    "What a person has to approve first, for its operations; of these rules and those of the hub, the strictest decision counts.",
   ),
   required: field(
     "boolean",

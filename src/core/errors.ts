@@ -7,7 +7,7 @@ export interface ErrorCodeInfo {
   readonly httpStatus: number
   /** `error.code` of a JSON-RPC response. */
   readonly jsonRpc: number
-  /** Exit code of the command line: 1 the operation failed, 2 the call was wrong. */
+  /** Exit code of the command line: 1 the operation failed, 2 the call was wrong, 3 a person has to approve it. */
   readonly exitCode: number
   /** Default of `CallError.retryable`. */
   readonly retryable: boolean
@@ -36,6 +36,9 @@ const ROWS = {
   CONFLICT: [409, -32014],
   EGRESS_BLOCKED: [502, -32015],
   CIRCUIT_OPEN: [503, -32016],
+  DENIED_BY_RULE: [403, -32017],
+  APPROVAL_REQUIRED: [428, -32018, 3],
+  DECLINED: [403, -32019],
   EXECUTION_ERROR: [500, -32000],
   UNKNOWN_ERROR: [500, -32603],
 } as const
@@ -49,6 +52,7 @@ const UNREADY: readonly string[] = ["UNAVAILABLE", "OVERLOADED", "RATE_LIMITED",
 const REFUSED: readonly string[] = [
   ...["OPERATION_NOT_FOUND", "INVALID_OPERATION_TYPE", "UNAUTHENTICATED", "ACCESS_DENIED"],
   ...["VALIDATION_ERROR", "CALL_DEPTH_EXCEEDED", "PAYLOAD_TOO_LARGE", "CONFLICT", "EGRESS_BLOCKED"],
+  ...["DENIED_BY_RULE", "APPROVAL_REQUIRED", "DECLINED"],
 ]
 
 export type ErrorCode = keyof typeof ROWS

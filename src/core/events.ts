@@ -2,6 +2,7 @@ import type { TSchema } from "typebox"
 import { ID_LENGTH, IdentitySchema, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { JsonSchema } from "../schema/json.ts"
+import type { TraceContext } from "./tracing.ts"
 import type { CallPolicy, Identity, InputRequest, InputResponse } from "./types.ts"
 
 /** A caller requests an operation. */
@@ -28,6 +29,9 @@ export interface CallRequestedEvent {
   /** The identity that the caller claims. Accepted in the same process, or from a trusted peer. */
   readonly identity?: Identity | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** The trace context of the caller. */
+  readonly trace?: TraceContext | undefined
+  /** What older peers send instead of `trace`. */
   readonly traceparent?: string | undefined
   /** Items of a stream that may be sent before `call.credit`; without it there is no limit. */
   readonly window?: number | undefined
@@ -193,6 +197,7 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
       idleTimeout: milliseconds,
       identity: IdentitySchema,
       metadata: { type: "object" },
+      trace: { type: "object" },
       traceparent: text,
       window: count,
       progress: flag,

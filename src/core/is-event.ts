@@ -82,6 +82,7 @@ function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
     maybeMilliseconds(it.idleTimeout) &&
     (it.identity === undefined || isIdentity(it.identity)) &&
     (it.metadata === undefined || isRecord(it.metadata)) &&
+    (it.trace === undefined || isRecord(it.trace)) &&
     maybe("string", it.traceparent) &&
     maybeCount(it.window) &&
     maybe("boolean", it.progress) &&

@@ -93,6 +93,7 @@ class LazyDefinition extends LazySpec {
     operation.defaults = policy.defaults
     operation.asData = policy.asData
     operation.imported = policy.imported
+    operation.claims = policy.claims
     define(this, "handler", HANDLER)
   }
 }

@@ -1,6 +1,8 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { EnvelopeStream } from "./infer.ts"
-import type { CallOptions, CallPolicy, Identity, OperationSpec } from "./types.ts"
+import type { CallApproval } from "./approvals.ts"
+import type { TraceAttributes } from "./tracing.ts"
+import type { CallOptions, CallPolicy, CallWay, Identity, OperationSpec } from "./types.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -35,10 +37,22 @@ export interface MiddlewareCall {
   readonly progress: NonNullable<CallOptions["progress"]>
   /** Asks the caller, as handlers do. The call's clock stops meanwhile. */
   readonly requestInput: NonNullable<CallOptions["requestInput"]>
+  /** How the outermost call came; `call` for the application's own code. */
+  readonly via: CallWay
+  /** Another call of this registry made it. A program that an agent wrote counts as a caller, not as a call. */
+  readonly isNested: boolean
+  /** The application itself calls: with `registry.trusted`, or an operation that lists this one in `composes`. */
+  readonly trusted: boolean
+  /** What `approvals` decided, and who approved the call; `undefined` if no rule concerns the operation. */
+  readonly approval: CallApproval | undefined
+  /** @internal Notes what was decided. */
+  noteApproval?(approval: CallApproval): void
   /** @internal The same object for all middleware of the call, and for what records it. */
   readonly key?: object
   /** @internal Notes that another call may do the work for this one, which goes on when its caller leaves. */
   noteShared?(): void
+  /** @internal Reports to tracers what a policy does with the call. */
+  event?(name: string, attributes: TraceAttributes): void
   /** @internal Whether the call was made under the call with this id. */
   isUnder?(requestId: string): boolean
 }

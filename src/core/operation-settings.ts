@@ -28,6 +28,8 @@ export interface OperationPolicy {
    * sets a mode, results are normalized with `"keep"` instead of `"strip"`.
    */
   readonly imported?: boolean | undefined
+  /** The annotations are claims of a source that is not trusted: they never make a rule of `approvals` laxer. */
+  readonly claims?: boolean | undefined
   /** @internal The registries that an imported operation came through. They may change while it stays the same. */
   readonly via?: (() => readonly string[]) | undefined
   /**

@@ -1,6 +1,5 @@
 import type { TSchema } from "typebox"
 import type { Logger } from "../internal/logger.ts"
-import type { MCPToolAnnotations } from "../mcp/model.ts"
 import type { MCPIcon } from "./envelope.ts"
 
 /** The kind of an operation: it reads, changes something, or returns a stream. */
@@ -87,7 +86,13 @@ export interface MCPExposure {
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   readonly icons?: readonly MCPIcon[] | undefined
   /** Hints for MCP clients alone, before those of the operation's `annotations`. */
-  readonly annotations?: MCPToolAnnotations | undefined
+  readonly annotations?: {
+    readonly title?: string
+    readonly readOnlyHint?: boolean
+    readonly destructiveHint?: boolean
+    readonly idempotentHint?: boolean
+    readonly openWorldHint?: boolean
+  }
 }
 
 /** The serializable contract of an operation. Its id is `namespace.name`. */
@@ -139,6 +144,8 @@ interface KeyedInputRequest {
 /** Asks for data, usually with a form. */
 export interface FormInputRequest extends KeyedInputRequest {
   readonly type?: "form" | undefined
+  /** The registry asks whether the call may run: rules of `approvals` say so. */
+  readonly purpose?: "approval" | undefined
   readonly message: string
   /** An object with plain properties: that is what forms can show. */
   readonly schema: TSchema | Readonly<Record<string, unknown>>
@@ -179,6 +186,20 @@ export interface CallPolicy {
   readonly hedge?: false | undefined
 }
 
+/** The ways in which a call can come; `call` is the application's own code. */
+export const CALL_WAYS = [
+  "mcp",
+  "http",
+  "websocket",
+  "cli",
+  "console",
+  "tools",
+  "code",
+  "call",
+] as const
+
+export type CallWay = (typeof CALL_WAYS)[number]
+
 /** The options of a call. A handler passes its own context to make a nested call. */
 export interface CallOptions {
   readonly requestId?: string | undefined
@@ -199,6 +220,8 @@ export interface CallOptions {
   readonly policy?: CallPolicy | undefined
   /** 1 to 255 characters that identify this call, so that it can be repeated without a second effect. */
   readonly idempotencyKey?: string | undefined
+  /** How the call came, for the rules of `approvals`; servers set it. A nested call has that of its outermost call. */
+  readonly via?: CallWay | undefined
 }
 
 /** The call that a function returns a credential or headers for. */

@@ -2,6 +2,7 @@ import type { CallError } from "../core/errors.ts"
 import type { Change, Revalidation } from "../core/middleware.ts"
 import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
+import type { CallScope } from "../core/tracing.ts"
 import type { CallOptions } from "../core/types.ts"
 import { Call } from "./call.ts"
 import type { AttemptLog } from "./attempt-log.ts"
@@ -63,6 +64,10 @@ export class Attempt extends Call {
   override get answering(): ResponseHost | undefined {
     // Detached work may go on after the response.
     return this.#of.isOver ? undefined : this.#of.answering
+  }
+
+  override get scope(): CallScope | undefined {
+    return this.#of.scope
   }
 
   override get key(): object {

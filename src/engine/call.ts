@@ -14,12 +14,14 @@ import { mapError } from "../core/map-error.ts"
 import type { AnsweredOverHTTP, ResponseHost } from "../core/http-response.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
-import type { CallOptions, Identity } from "../core/types.ts"
+import type { CallApproval } from "../core/approvals.ts"
+import type { CallOptions, CallWay, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
 import type { OuterCalls } from "./outer-calls.ts"
 import type { OperationRecord } from "./record.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { CallScope } from "../core/tracing.ts"
 import { endedEarly, type EndReason } from "./refusals.ts"
 import { CallSink } from "./sink.ts"
 
@@ -245,6 +247,30 @@ export class Call implements DeadlineEntry {
 
   set attemptLog(log: AttemptLog | undefined) {
     this.ensureExtras().attemptLog = log
+  }
+
+  /** What tracers keep for the call. */
+  get scope(): CallScope | undefined {
+    return this.extras?.scope
+  }
+
+  set scope(scope: CallScope | undefined) {
+    this.ensureExtras().scope = scope
+  }
+
+  /** How the outermost call came; programs that agents write call in their own way. */
+  get via(): CallWay {
+    if (this.options?.via === "code") return "code"
+    return this.root.options?.via ?? "call"
+  }
+
+  /** What was decided about the call, and who approved it. */
+  get approval(): CallApproval | undefined {
+    return this.extras?.approval
+  }
+
+  set approval(approval: CallApproval | undefined) {
+    this.ensureExtras().approval = approval
   }
 
   /** Counts a start of the handler, in this call or in an attempt of it. */
@@ -538,9 +564,11 @@ export class Call implements DeadlineEntry {
       identity: undefined,
       key: undefined,
       attemptLog: undefined,
+      approval: undefined,
       onEnd: undefined,
       handling: undefined,
       asked: undefined,
+      scope: undefined,
     })
   }
 }
@@ -570,9 +598,11 @@ interface Extras {
   identity: unknown
   key: unknown
   attemptLog: AttemptLog | undefined
+  approval: CallApproval | undefined
   onEnd: EndReceiver[] | undefined
   handling: Promise<unknown> | undefined
   asked: AskedTime | undefined
+  scope: CallScope | undefined
 }
 
 /** The message for a caller that aborted its call. */

@@ -158,7 +158,7 @@ export class Catalog {
     return true
   }
 
-  search(query: string, options: SearchOptions): SearchResult[] {
+  search(query: string, options: SearchOptions, isShown: Accept): SearchResult[] {
     validateOptions("search", options, SEARCH_OPTIONS)
     const { limit, namespace, type, identity, asCaller } = reading(
       "search(query, options): options",
@@ -169,7 +169,7 @@ export class Catalog {
       if (record === undefined || record.spec.visibility === "internal") return false
       if (namespace !== undefined && record.spec.namespace !== namespace) return false
       if (type !== undefined && record.spec.type !== type) return false
-      return !asCaller || mayEverCall(record, identity)
+      return (!asCaller || mayEverCall(record, identity)) && isShown(id)
     }
     const hits = this.#byRequest(query, limit, accept) ?? this.#byWords(query, limit, accept)
     return hits.map(({ id, score }) =>

@@ -5,7 +5,9 @@ import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
-import type { Logger } from "../internal/logger.ts"
+import { withFields, type Logger } from "../internal/logger.ts"
+import type { CallTracing } from "../core/tracing.ts"
+import { logFieldsOf, tracingOf } from "./trace.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
@@ -89,7 +91,9 @@ export class CallContext implements OperationContext {
 
   get log(): Logger {
     const { options, kernel, root } = this.#invocation
-    return options?.log ?? root.options?.log ?? kernel.logger
+    const log = options?.log ?? root.options?.log ?? kernel.logger
+    const fields = logFieldsOf(this.#invocation)
+    return fields === undefined ? log : withFields(log, fields)
   }
 
   // Getters, so that `const { call } = context` works; the functions are created when they are read.
@@ -121,6 +125,11 @@ export class CallContext implements OperationContext {
   /** For calls in other registries. */
   get outer(): OuterCall {
     return this.#invocation.asOuter
+  }
+
+  /** For requests that leave. */
+  get tracing(): CallTracing {
+    return tracingOf(this.#invocation)
   }
 
   /** For `httpResponse`. */

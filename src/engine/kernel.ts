@@ -10,12 +10,14 @@ import { processResult } from "./result-pipeline.ts"
 import type { NormalizeReport, OutputWarning, PipelineHost } from "./result-pipeline.ts"
 import type { CallOptions } from "../core/types.ts"
 import type { PolicyRule } from "../core/resilience.ts"
+import type { Approvals } from "../approvals/approvals.ts"
 import { abortedMessage, Call, type CallHost } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { isReportable, notifyOfError, type ErrorListener } from "./failures.ts"
 import { optionsIssue, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { CallError } from "../core/errors.ts"
+import type { CallTracer } from "../core/tracing.ts"
 import type { OperationRecord } from "./record.ts"
 import { invoke, runHandler } from "./invoke.ts"
 import { admitInput, isStillChecked, withResourceId } from "./input.ts"
@@ -40,6 +42,7 @@ export interface KernelOptions {
   readonly maxDepth: number
   readonly maxNestedCalls: number
   readonly policies: readonly PolicyRule[]
+  readonly approvals: Approvals | undefined
 }
 
 /**
@@ -56,7 +59,7 @@ export class Kernel implements PipelineHost, CallHost {
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
   readonly middleware: MiddlewareStack
-  /** Set while there are listeners of `onCall`. */
+  /** Set while there are listeners of `onCall` or tracers. */
   observer: CallObserver | undefined
   readonly #options: KernelOptions
   /** Streams and calls without a deadline; weak, so that abandoned streams can be collected. */
@@ -92,7 +95,9 @@ export class Kernel implements PipelineHost, CallHost {
       if (this.observer !== undefined) return this.#observed(this.observer, call, input, trusted)
       return this.#start(call, input, trusted)
     } catch (thrown) {
-      return rejected(asRefusal(thrown, call, options))
+      const error = asRefusal(thrown, call, options)
+      if (call === undefined) this.#refused(id, options, parent, error)
+      return rejected(error)
     }
   }
 
@@ -167,10 +172,11 @@ export class Kernel implements PipelineHost, CallHost {
       const record = this.store.get(id)
       if (record === undefined || record.handler === undefined) {
         const missing = notFound(this.store, id, parent?.identity ?? options?.identity)
-        throw asRefusal(missing, undefined, options)
+        throw this.#refused(id, options, parent, asRefusal(missing, undefined, options))
       }
       if (!record.isStream) {
-        throw asRefusal(wrongKind(record, "subscribe", "execute"), undefined, options)
+        const error = asRefusal(wrongKind(record, "subscribe", "execute"), undefined, options)
+        throw this.#refused(id, options, parent, error)
       }
       const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
       const own = from !== undefined && parent === undefined ? undefined : options
@@ -263,6 +269,11 @@ export class Kernel implements PipelineHost, CallHost {
     return this.#observe((observer) => observer.add(listener))
   }
 
+  /** Adds a tracer; returns a function that removes it. */
+  trace(tracer: CallTracer): () => void {
+    return this.#observe((observer) => observer.tracers.add(tracer))
+  }
+
   /** Records inputs and results of calls; returns a function that stops it. */
   record(recorder: CallRecorder): () => void {
     return this.#observe((observer) => {
@@ -322,6 +333,19 @@ export class Kernel implements PipelineHost, CallHost {
     }
   }
 
+  /** Reports a call without an operation to tracers, and returns its error. */
+  #refused(
+    id: string,
+    options: CallOptions | undefined,
+    parent: Call | undefined,
+    error: CallError,
+  ): CallError {
+    if (this.observer === undefined) return error
+    const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
+    this.observer.tracers.refused(id, options, from, error)
+    return error
+  }
+
   #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
     const prepared = this.admit(call, input, trusted)
     if (call.ended !== undefined) return rejected(call.ended)
@@ -345,7 +369,7 @@ export class Kernel implements PipelineHost, CallHost {
   ): Promise<ResponseEnvelope> {
     const observed: ObservedCall = observer.begin(call, input, trusted)
     try {
-      return observed.follow(this.#start(call, input, trusted))
+      return observed.follow(observed.run(() => this.#start(call, input, trusted)))
     } catch (thrown) {
       const refused = asRefusal(thrown, call)
       observed.fail(refused)

@@ -1,5 +1,7 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
-import type { OperationSpec } from "../core/types.ts"
+import type { CallApproval } from "../core/approvals.ts"
+import type { TraceAttributes } from "../core/tracing.ts"
+import type { CallWay, OperationSpec } from "../core/types.ts"
 import type { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
@@ -44,12 +46,40 @@ export class CallView extends CallContext implements MiddlewareCall {
     return (options?.timeout ?? options?.deadline ?? parent) !== undefined
   }
 
+  get via(): CallWay {
+    return this.#call.via
+  }
+
+  get isNested(): boolean {
+    return this.#call.caller !== undefined && this.#call.options?.via !== "code"
+  }
+
+  get trusted(): boolean {
+    const { caller, record, via } = this.#call
+    // The command line passes on what its user calls.
+    return (
+      (this.#attempts.isTrusted && via === "call") || caller?.record.composes?.(record.id) === true
+    )
+  }
+
+  get approval(): CallApproval | undefined {
+    return this.#call.approval
+  }
+
+  noteApproval(approval: CallApproval): void {
+    this.#call.approval = approval
+  }
+
   get key(): object {
     return this.#call.key
   }
 
   noteShared(): void {
     this.#attempts.hasSharedWork = true
+  }
+
+  event(name: string, attributes: TraceAttributes): void {
+    this.#call.scope?.event?.(name, attributes)
   }
 
   isUnder(requestId: string): boolean {

@@ -5,6 +5,9 @@ import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/
 import { reasonOf } from "../internal/message-text.ts"
 import { validateOptions } from "../internal/options.ts"
 import { compilePattern, type Matcher } from "../internal/pattern.ts"
+import type { Approvals } from "../approvals/approvals.ts"
+import type { Outlook } from "../approvals/outlook.ts"
+import type { ApprovalCall } from "../core/approvals.ts"
 import { Chain, type Link } from "./chain.ts"
 import type { OperationRecord } from "./record.ts"
 import type { RecordStore } from "./store.ts"
@@ -25,13 +28,18 @@ interface Entry {
 export class MiddlewareStack {
   readonly #store: RecordStore
   readonly policies: PolicyLoader
+  #approvals: Approvals | undefined
   #entries: readonly Entry[] = []
 
   constructor(
     store: RecordStore,
-    options: PipelineHost & { readonly policies: readonly PolicyRule[] },
+    options: PipelineHost & {
+      readonly policies: readonly PolicyRule[]
+      readonly approvals: Approvals | undefined
+    },
   ) {
     this.#store = store
+    this.#approvals = options.approvals
     this.policies = new PolicyLoader(options, options.policies, () => this.#set(this.#entries))
     store.onDrop = (record) => this.policies.drop(record)
   }
@@ -54,6 +62,21 @@ export class MiddlewareStack {
     }
   }
 
+  get approvals(): Approvals | undefined {
+    return this.#approvals
+  }
+
+  /** Applies other rules to calls that start from now on. */
+  setApprovals(approvals: Approvals | undefined): void {
+    this.#approvals = approvals
+    this.#set(this.#entries)
+  }
+
+  /** What may happen to the calls of an operation, as far as they are known. */
+  outlook(record: OperationRecord, call: Partial<ApprovalCall>): Outlook | undefined {
+    return this.#approvals?.outlook({ ...subjectOf(record), ...call })
+  }
+
   /** The middleware of an operation; `undefined` if it has none. */
   chainOf(record: OperationRecord): Chain | undefined {
     if (record.chain === null) record.chain = this.#compile(record)
@@ -71,6 +94,11 @@ export class MiddlewareStack {
 
   #compile(record: OperationRecord): Chain | undefined {
     const links: Link[] = []
+    const approvals = this.#approvals?.for(subjectOf(record))
+    if (approvals !== undefined) {
+      const link = linkFor(approvals, "approvals", record)
+      if (link !== undefined) links.push(link)
+    }
     for (const entry of this.#entries) {
       const { name, middleware, matchers } = entry
       if (!matchers.some((matches) => matches(record.id))) continue
@@ -86,6 +114,11 @@ export class MiddlewareStack {
     if (policies !== undefined) links.push(policies)
     return links.length === 0 ? undefined : new Chain(links)
   }
+}
+
+/** An operation as rules see it. */
+function subjectOf({ id, spec, hasClaims }: OperationRecord): ApprovalCall {
+  return { operationId: id, spec, hasClaims }
 }
 
 /** The link of a middleware for one operation; `undefined` if it does nothing. */

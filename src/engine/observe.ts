@@ -6,7 +6,10 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { OperationType } from "../core/types.ts"
+import type { CallOutcome, CallScope } from "../core/tracing.ts"
+import type { Call } from "./call.ts"
 import type { OperationRecord } from "./record.ts"
+import { Tracers } from "./trace.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { Listeners } from "../internal/listeners.ts"
 
@@ -81,21 +84,28 @@ export interface ObservableCall {
     | undefined
 }
 
-/** Notifies listeners of calls. It exists only while there are listeners, so that it costs nothing otherwise. */
+/** The end of a call, as tracers and listeners receive it. */
+type Outcome = Pick<CallEnded, "outcome"> &
+  Partial<Pick<CallEnded, "code" | "error">> &
+  Pick<CallOutcome, "envelope">
+
+/** Notifies listeners and tracers of calls. It exists only while there are some, so that it costs nothing otherwise. */
 export class CallObserver {
   readonly #listeners = new Listeners<CallTrace>()
   readonly #clock: Clock
   readonly #logger: Logger
+  readonly tracers: Tracers
   /** What records calls. */
   readonly recorders: Set<CallRecorder> = new Set()
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
     this.#logger = logger
+    this.tracers = new Tracers(logger)
   }
 
   get isIdle(): boolean {
-    return this.#listeners.size === 0 && this.recorders.size === 0
+    return this.#listeners.size === 0 && this.recorders.size === 0 && this.tracers.size === 0
   }
 
   /** Adds a listener; returns a function that removes it. */
@@ -106,7 +116,12 @@ export class CallObserver {
     return this.#listeners.add(listener)
   }
 
-  begin(call: ObservableCall, input: unknown, trusted: boolean): ObservedCall {
+  begin(call: Call, input: unknown, trusted: boolean): ObservedCall {
+    const scope = this.tracers.size === 0 ? undefined : this.tracers.begin(call, input)
+    if (scope !== undefined) call.scope = scope
+    if (this.#listeners.size === 0 && this.recorders.size === 0) {
+      return new ObservedCall(this, undefined, [], scope)
+    }
     const { requestId, parentRequestId, operationId, record, identity } = call
     const id: unknown = identity?.id
     const started: CallStarted = {
@@ -119,13 +134,13 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    if (this.recorders.size === 0) return new ObservedCall(this, started, [])
+    if (this.recorders.size === 0) return new ObservedCall(this, started, [], scope)
     const isAllowed =
       trusted || parentRequestId !== undefined || allows(record.requirement, identity, input)
     const recordings = Array.from(this.recorders, (recorder) =>
       recorder.begin(started, call, isAllowed ? input : undefined),
     )
-    return new ObservedCall(this, started, recordings)
+    return new ObservedCall(this, started, recordings, scope)
   }
 
   now(): number {
@@ -140,19 +155,32 @@ export class CallObserver {
 /** A call whose end is reported, once. */
 export class ObservedCall {
   readonly #observer: CallObserver
-  readonly #started: CallStarted
+  /** Set if there were listeners when the call started. */
+  readonly #started: CallStarted | undefined
   /** A time of the clock, while `at` is a date. */
   readonly #startedAt: number
   readonly #recordings: readonly CallRecording[]
+  readonly #scope: CallScope | undefined
   #source: ResponseMeta["source"] | undefined
   #items = 0
   #isOver = false
 
-  constructor(observer: CallObserver, started: CallStarted, recordings: readonly CallRecording[]) {
+  constructor(
+    observer: CallObserver,
+    started: CallStarted | undefined,
+    recordings: readonly CallRecording[],
+    scope: CallScope | undefined,
+  ) {
     this.#observer = observer
     this.#started = started
     this.#recordings = recordings
+    this.#scope = scope
     this.#startedAt = observer.now()
+  }
+
+  /** Runs a part of the call in the scopes of the tracers. */
+  run<T>(work: () => T): T {
+    return this.#scope === undefined ? work() : this.#scope.run(work)
   }
 
   /** Reports the outcome of a call, and returns it unchanged. */
@@ -162,8 +190,9 @@ export class ObservedCall {
       this.#source = envelope.meta.source
       for (const recording of this.#recordings) recording.add(envelope)
       // Its caller receives the envelope; listeners see a failure.
-      if (isFailedTool(envelope.meta)) this.#end("error", "EXECUTION_ERROR")
-      this.#end("ok")
+      const isFailed = isFailedTool(envelope.meta)
+      if (isFailed) this.#end({ outcome: "error", code: "EXECUTION_ERROR", envelope })
+      else this.#end({ outcome: "ok", envelope })
       return envelope
     } catch (error) {
       this.fail(error)
@@ -177,9 +206,10 @@ export class ObservedCall {
   ): Promise<TResult> {
     try {
       const result = await outcome
-      if (result.done === true) this.#end("ok")
+      if (result.done === true) this.#end({ outcome: "ok" })
       else {
         this.#items++
+        this.#scope?.item?.()
         this.#source = result.value.meta.source
         for (const recording of this.#recordings) recording.add(result.value)
       }
@@ -191,19 +221,21 @@ export class ObservedCall {
   }
 
   fail(error: unknown): void {
-    if (!isCallError(error)) return this.#end("error")
+    if (!isCallError(error)) return this.#end({ outcome: "error" })
     const { code } = error
-    this.#end(code === "ABORTED" ? "aborted" : "error", code, error)
+    this.#end({ outcome: code === "ABORTED" ? "aborted" : "error", code, error })
   }
 
   /** The caller left. */
   leave(): void {
-    this.#end("aborted", "ABORTED")
+    this.#end({ outcome: "aborted", code: "ABORTED" })
   }
 
-  #end(outcome: CallEnded["outcome"], code?: string, error?: CallError): void {
+  #end({ outcome, code, error, envelope }: Outcome): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#scope?.end({ outcome, error, envelope, items: this.#items })
+    if (this.#started === undefined) return
     const { requestId, parentRequestId, operationId, type, at, identity } = this.#started
     // Written out: a spread with another `phase` costs several times the rest.
     const ended: CallEnded = {

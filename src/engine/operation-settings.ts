@@ -17,6 +17,7 @@ export const POLICY_MEMBERS: Readonly<Record<keyof OperationPolicy, "any">> = {
   defaults: "any",
   timeout: "any",
   imported: "any",
+  claims: "any",
   via: "any",
   asData: "any",
   sendsKey: "any",
@@ -27,7 +28,7 @@ export const POLICY_MEMBERS: Readonly<Record<keyof OperationPolicy, "any">> = {
 /** A copy of the policy of a definition, so that later changes of its lists grant nothing. */
 export function readPolicy(policy: OperationPolicy): OperationPolicy {
   const { composes, normalize, output, defaults, timeout, imported, asData } = policy
-  const { use, resilience, sendsKey, via, input } = policy
+  const { use, resilience, sendsKey, via, input, claims } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
@@ -36,6 +37,7 @@ export function readPolicy(policy: OperationPolicy): OperationPolicy {
     ...(defaults && { defaults }),
     ...(timeout !== undefined && { timeout }),
     ...(imported === true && { imported }),
+    ...(claims === true && { claims }),
     ...(via && { via }),
     ...(asData && { asData }),
     ...(sendsKey === true && { sendsKey }),
@@ -49,7 +51,7 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   const issues: ValueError[] = []
   const { handler, type, composes, normalize, output, defaults, timeout, accessControl } =
     definition
-  const { imported, asData, sendsKey, use, resilience, input } = definition
+  const { imported, claims, asData, sendsKey, use, resilience, input } = definition
   const add = (path: string, message: string | undefined): void => {
     if (message !== undefined) issues.push({ path, message })
   }
@@ -70,7 +72,7 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0)) {
     add("/timeout", "must be a positive number of milliseconds, or Infinity")
   }
-  for (const [name, value] of Object.entries({ imported, sendsKey })) {
+  for (const [name, value] of Object.entries({ imported, claims, sendsKey })) {
     if (value !== undefined && typeof value !== "boolean") add(`/${name}`, "must be true or false")
   }
   if (asData !== undefined && typeof asData !== "function") {

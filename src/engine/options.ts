@@ -1,6 +1,7 @@
 import { isIdempotencyKey } from "../core/call-policy.ts"
-import type { CallOptions, CallPolicy } from "../core/types.ts"
+import { CALL_WAYS, type CallOptions, type CallPolicy } from "../core/types.ts"
 import type { NestedInOuter } from "../core/outer-call.ts"
+import type { CarriesTrace } from "../core/tracing.ts"
 import type { ValueError } from "../core/validation.ts"
 import { JoinedSignals } from "../internal/signals.ts"
 import { typeName } from "../internal/message-text.ts"
@@ -27,6 +28,7 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
     requestInput,
     policy,
     idempotencyKey,
+    via,
   } = options
   if (deadline !== undefined && !isNumber(deadline)) {
     return invalidOption("/deadline", "a number of milliseconds since 1970", deadline)
@@ -54,6 +56,9 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
   }
   if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)) {
     return { path: "/idempotencyKey", message: "must be a string of 1 to 255 characters" }
+  }
+  if (via !== undefined && !CALL_WAYS.includes(via)) {
+    return { path: "/via", message: `must be one of ${CALL_WAYS.join(", ")}` }
   }
   return policy === undefined ? undefined : policyIssue(policy)
 }
@@ -88,7 +93,7 @@ function invalidOption(path: string, expected: string, got: unknown): ValueError
 
 /** Options for a call, and the signals to release after it. */
 interface RootOptions {
-  readonly options: (CallOptions & NestedInOuter) | undefined
+  readonly options: (CallOptions & NestedInOuter & CarriesTrace) | undefined
   readonly joined?: JoinedSignals | undefined
 }
 
@@ -99,7 +104,7 @@ export function rootOptions(
 ): RootOptions {
   if (typeof context !== "object" || context === null) return { options: options ?? context }
   const { identity, deadline, timeout, signal, metadata, log, requestId, requestInput } = context
-  const { outer } = context as NestedInOuter
+  const { outer, tracing } = context as NestedInOuter & CarriesTrace
   const own = options?.signal
   const joined =
     isSignal(signal) && isSignal(own) && signal !== own ? new JoinedSignals(signal, own) : undefined
@@ -108,6 +113,7 @@ export function rootOptions(
       identity,
       parentRequestId: requestId,
       outer,
+      tracing,
       deadline: earlier(deadline, options?.deadline),
       timeout: earlier(timeout, options?.timeout),
       // An invalid signal is rejected later with the other options.
@@ -118,6 +124,7 @@ export function rootOptions(
       requestInput: options?.requestInput ?? requestInput,
       policy: options?.policy ?? context.policy,
       idempotencyKey: options?.idempotencyKey,
+      via: options?.via ?? context.via,
     },
     joined,
   }

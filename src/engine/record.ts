@@ -101,6 +101,11 @@ export class OperationRecord {
     return this.#checked.policy
   }
 
+  /** Its annotations are only claims: of a server that is not trusted, or of another registry. */
+  get hasClaims(): boolean {
+    return this.#checked.policy.claims === true
+  }
+
   /** @internal The registries that an imported operation came through. */
   get via(): OperationPolicy["via"] {
     return this.#checked.policy.via

@@ -10,6 +10,8 @@ import type { CatalogOptions } from "./catalog.ts"
 import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
 import { POLICY_RULE, type PolicyRule } from "../core/resilience.ts"
+import { Approvals, fixedLists } from "../approvals/approvals.ts"
+import { APPROVAL_LIST, type ApprovalList } from "../core/approvals.ts"
 import { isolatedLogger } from "../internal/notify.ts"
 
 /** The options of a registry. All have defaults. */
@@ -48,6 +50,11 @@ export interface RegistryOptions {
   readonly formats?: boolean | undefined
   /** Policies by pattern. The first matching rule that sets a policy counts, then the definition. */
   readonly policies?: readonly PolicyRule[] | undefined
+  /**
+   * What a person has to approve first, and what nobody may call: rules, of which the first that applies counts, or what
+   * `createApprovals` returns. With rules, even an empty list, mutations that no rule applies to are asked about.
+   */
+  readonly approvals?: ApprovalList | Approvals | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
@@ -64,6 +71,7 @@ export const REGISTRY_OPTIONS: OptionsSchema<RegistryOptions> = {
   maxNestedCalls: { min: 1 },
   formats: "boolean",
   policies: { list: { members: POLICY_RULE } },
+  approvals: { either: [APPROVAL_LIST, { methods: ["decide", "for"], expected: "approvals" }] },
   logger: "logger",
   clock: "clock",
 }
@@ -90,7 +98,13 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
     onNormalize: options.onNormalize,
     onError: options.onError,
     policies: options.policies ?? [],
+    approvals: approvalsOf(options),
   }
+}
+
+function approvalsOf({ approvals, clock }: RegistryOptions): Approvals | undefined {
+  if (approvals === undefined || approvals instanceof Approvals) return approvals
+  return new Approvals(fixedLists("new OperationRegistry", [approvals as ApprovalList]), clock)
 }
 
 /** How a registration treats an existing operation with the same id. */

@@ -32,10 +32,14 @@ import type {
   Subscribable,
   With,
 } from "../core/infer.ts"
+import type { Approvals } from "../approvals/approvals.ts"
+import type { Outlook } from "../approvals/outlook.ts"
+import type { ApprovalCall } from "../core/approvals.ts"
 import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
 import { mintRequestId } from "./ids.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { CallTracer } from "../core/tracing.ts"
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import type {
   CallOptions,
@@ -266,7 +270,10 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
    * Without it, it finds all external operations. Internal operations are never found.
    */
   search(query: string, options: SearchOptions = {}): SearchResult[] {
-    return this.#catalog.search(query, options)
+    return this.#catalog.search(query, options, (id) => {
+      const known = "identity" in options ? { identity: options.identity } : {}
+      return this.outlook(id, known)?.isDenied !== true
+    })
   }
 
   /** Notifies a listener of added, removed and replaced operations; returns a function that removes it. */
@@ -277,6 +284,14 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** Notifies a listener when a call starts and ends, nested ones too; returns a function that removes it. */
   onCall(listener: (trace: CallTrace) => void): () => void {
     return this.#kernel.onCall(listener)
+  }
+
+  /**
+   * Adds a tracer: it sees each call from before its access and input are checked until its end, and the handler runs in
+   * its scope. It cannot change an outcome. Returns a function that removes it.
+   */
+  trace(tracer: CallTracer): () => void {
+    return this.#kernel.trace(tracer)
   }
 
   /**
@@ -337,6 +352,22 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal Records inputs and results of calls, which `onCall` never reports; returns a function that ends it. */
   recordCalls(recorder: CallRecorder): () => void {
     return this.#kernel.record(recorder)
+  }
+
+  /** What `approvals` decides, and the calls that wait for a person; `undefined` without rules. */
+  get approvals(): Approvals | undefined {
+    return this.#kernel.middleware.approvals
+  }
+
+  /** @internal Applies other rules to calls that start from now on. */
+  setApprovals(approvals: Approvals | undefined): void {
+    this.#kernel.middleware.setApprovals(approvals)
+  }
+
+  /** @internal What rules say of the calls of an operation; `undefined` without rules. */
+  outlook(id: string, call: Partial<ApprovalCall>): Outlook | undefined {
+    const record = this.#catalog.store.get(id)
+    return record && this.#kernel.middleware.outlook(record, call)
   }
 
   /** @internal Sets the policies of operations besides those of their definitions. */

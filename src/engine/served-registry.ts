@@ -7,11 +7,13 @@ export type ServedRegistry = AnyRegistry &
   Partial<
     Pick<
       OperationRegistry,
+      | "approvals"
       | "callableIds"
       | "describePolicies"
       | "executeInto"
       | "missing"
       | "onCall"
+      | "outlook"
       | "policyState"
       | "updateIndex"
     >

@@ -2,7 +2,7 @@ import { frozenCopy } from "../internal/frozen.ts"
 import { lazyPartsOf, lazySpec, type LazyParts } from "../core/lazy-operation.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, ErrorCode } from "../core/errors.ts"
-import { isPlainJson } from "../core/plain-json.ts"
+import { exposureIssues } from "../core/mcp-exposure.ts"
 import { toPlatformFiles } from "../core/platform-files.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema, type Compiled } from "../schema/compiled.ts"
@@ -94,10 +94,7 @@ export function checkDefinition(
   if (definition.deprecation !== undefined) fields["deprecated"] ??= true
   const invalid = specIssues(fields).map(toValueError)
   issues.push(...(invalid.length > 0 ? invalid : deprecationIssues(definition)))
-  if (definition.mcp !== undefined && !isPlainJson(definition.mcp)) {
-    issues.push({ path: "/mcp", message: "must be JSON data: clients receive it" })
-  }
-  issues.push(...policyIssues(definition))
+  issues.push(...policyIssues(definition), ...exposureIssues(definition))
   if (input !== undefined && output !== undefined && invalid.length === 0) {
     issues.push(...routeIssues(definition, input, output.schema))
   }

@@ -1,3 +1,4 @@
+// A stream in one file: its start, its items and its end share private state.
 import { CallError } from "../core/errors.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
@@ -117,9 +118,15 @@ export class Stream implements EnvelopeStream {
   }
 
   #begin(): Promise<void> | undefined {
-    const { call, input, isAdmitted, trusted, observer, source } = this.#open()
+    const started = this.#open()
+    const { call, input, trusted, observer } = started
     this.#call = call
-    this.#observed = observer?.begin(call, input, trusted)
+    const observed = (this.#observed = observer?.begin(call, input, trusted))
+    const start = (): Promise<void> | undefined => this.#start(started)
+    return observed === undefined ? start() : observed.run(start)
+  }
+
+  #start({ call, input, isAdmitted, trusted, source }: StreamStart): Promise<void> | undefined {
     const prepared = isAdmitted ? input : call.kernel.admit(call, input, trusted)
     if (call.ended !== undefined) throw call.ended
     if (isAdmitted || !isStillChecked(call, prepared)) {
@@ -177,7 +184,9 @@ class RunningStream {
     })
     this.#pending = outcome
     try {
-      const pulled = (this.#source as AsyncIterator<unknown>).next()
+      const source = this.#source as AsyncIterator<unknown>
+      const observed = this.#observed
+      const pulled = observed === undefined ? source.next() : observed.run(() => source.next())
       const item = pulled instanceof Promise ? pulled : Promise.resolve(pulled)
       item.then(this.#deliver, this.#failPending)
     } catch (thrown) {
@@ -277,7 +286,7 @@ class RunningStream {
     const source = this.#source
     this.#source = undefined
     const stop = async (): Promise<void> => void (await source?.return?.())
-    return (this.stopped ??= stop())
+    return (this.stopped ??= this.#observed === undefined ? stop() : this.#observed.run(stop))
   }
 }
 

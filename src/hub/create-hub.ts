@@ -5,6 +5,8 @@ import type { ResolvedConfig } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
+import { Approvals } from "../approvals/approvals.ts"
+import { compileList } from "../approvals/rules.ts"
 import { nearest } from "../internal/suggest.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -89,6 +91,7 @@ class SourceHub extends Closable implements Hub {
   readonly #servers = new Set<PrepareServer>()
   readonly #retiring = new Set<Promise<void>>()
   readonly #middleware: HubMiddleware
+  readonly #approvals: Approvals
   readonly #audit: AuditLog | undefined
   readonly #ended = new AbortController()
   /** Resolvers of earlier configurations included: their values are still secret. */
@@ -123,6 +126,8 @@ class SourceHub extends Closable implements Hub {
     audit?.attach(this.registry, this.mask)
     this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
+    this.#approvals = new Approvals(() => [], clock)
+    this.#setApprovals()
     this.#setResolver(this.#resolverOf(config))
     this.#internals = this.#createInternals()
     internalsByHub.set(this, this.#internals)
@@ -176,6 +181,7 @@ class SourceHub extends Closable implements Hub {
     }
     this.#config = chosen
     this.#setPolicies()
+    this.#setApprovals()
     this.#setResolver(resolver)
     for (const use of prepared) use()
     const before = this.#runners
@@ -230,6 +236,25 @@ class SourceHub extends Closable implements Hub {
       },
       sourceOf: (id) => this.#ownership.sourceOf(id),
     })
+  }
+
+  /** The rules of the hub and of the source of an operation: the strictest decision counts. */
+  #setApprovals(): void {
+    const { approvals, sources } = this.#config
+    const ofHub = approvals && compileList(approvals, "hub")
+    const bySource = new Map(
+      sources.flatMap(({ name, config }) =>
+        config.approvals === undefined
+          ? []
+          : [[name, compileList(config.approvals, `source "${name}"`)] as const],
+      ),
+    )
+    this.#approvals.setLists((id) => {
+      const ofSource = bySource.get(this.#ownership.sourceOf(id) ?? "")
+      return [ofHub ?? [], ...(ofSource === undefined ? [] : [ofSource])]
+    })
+    const isConfigured = ofHub !== undefined || bySource.size > 0
+    this.registry.setApprovals(isConfigured ? this.#approvals : undefined)
   }
 
   #add(source: ResolvedConfig["sources"][number]): SourceRunner {

@@ -1,6 +1,7 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
+import { answerApproval } from "./approval-answer.ts"
 import { cutText } from "../internal/message-text.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
 import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
@@ -107,6 +108,14 @@ export function createHubRoutes(
       }),
       forAdmins("GET", "/hub/sources/{name}/report", ({ params: [name = ""], caller }) =>
         json(visibleTo(reportOf(hub, name), context, caller)),
+      ),
+      forAdmins("GET", "/hub/approvals", () =>
+        json({ waiting: context.registry.approvals?.waiting ?? [] }),
+      ),
+      forAdmins(
+        "POST",
+        "/hub/approvals/{id}",
+        async (request) => await answerApproval(context, request),
       ),
       forAdmins("GET", "/hub/tools", ({ caller }) =>
         json(toolCost(context.registry, sourceOf, caller.identity)),

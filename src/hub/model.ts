@@ -9,7 +9,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
-import type { Audit } from "./audit/audit.ts"
+import type { Audit } from "./audit/options.ts"
 import type { MCPLogLine, MCPLogReader } from "../sources/mcp/client/log-lines.ts"
 
 /** State of a source. */

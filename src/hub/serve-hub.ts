@@ -126,6 +126,8 @@ async function open(
     throw explain(error, host, port)
   }
   const stops = [prepareSearch(hub, logger), followKeys(hub, overrides, servers)]
+  const base = `${served.url}${normalizePath("server.basePath", config.basePath ?? "")}`
+  hub.registry.approvals?.setAddress((id) => `${base}/hub/approvals/${id}`)
   const { mcp } = servers
   const has = {
     console: config.console !== false,

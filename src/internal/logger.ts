@@ -22,6 +22,15 @@ export const consoleLogger: Logger = {
   },
 }
 
+/** A logger that adds fields to each line. */
+export function withFields(logger: Logger, fields: object): Logger {
+  const level =
+    (name: keyof Logger): Logger["info"] =>
+    (message, own) =>
+      logger[name](message, { ...own, ...fields })
+  return { debug: level("debug"), info: level("info"), warn: level("warn"), error: level("error") }
+}
+
 /** Drops everything. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 

@@ -112,16 +112,3 @@ export const WHOLE_RESULT = "dev.alkdev.operations/whole-result"
 export function isLogLevel(value: unknown): value is LogLevel {
   return LOG_LEVELS.includes(value as LogLevel)
 }
-
-const TRACE_KEYS = ["traceparent", "tracestate", "baggage"] as const
-
-/** The trace context in the metadata of a call, which is passed on. */
-export function traceOf(metadata: JsonObject | undefined): JsonObject | undefined {
-  if (metadata === undefined) return undefined
-  let trace: Record<string, unknown> | undefined
-  for (const key of TRACE_KEYS) {
-    const value = Object.hasOwn(metadata, key) ? metadata[key] : undefined
-    if (typeof value === "string" && value !== "") (trace ??= {})[key] = value
-  }
-  return trace
-}

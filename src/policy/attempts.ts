@@ -99,7 +99,14 @@ export class Attempts {
     if (asked !== undefined && !(asked <= maxRetryAfter)) return undefined
     const wait = asked === undefined ? random() * backOff(attempt, delay, maxDelay) : asked
     if (wait >= call.remainingMs || call.signal.aborted) return undefined
-    return budget.take(clock.now()) ? Math.max(wait, 0) : undefined
+    const isAllowed = budget.take(clock.now())
+    const { code } = thrown
+    call.event?.(isAllowed ? "operations.retry" : "operations.retry.denied", {
+      attempt: attempt + 1,
+      code,
+      delay_ms: Math.round(wait),
+    })
+    return isAllowed ? Math.max(wait, 0) : undefined
   }
 
   /**
@@ -109,19 +116,23 @@ export class Attempts {
   enter(call: MiddlewareCall): number | Promise<number> {
     const { breaker } = this.policies
     const ticket = breaker === undefined ? NO_TICKET : breaker.enter()
+    if (ticket === REFUSED) call.event?.("operations.breaker", { state: "open" })
     if (ticket === REFUSED) throw circuitOpen(call.operationId, breaker as Breaker)
     try {
       const waiting = this.#takePlace(call)
-      return waiting === undefined ? ticket : this.#waitWith(ticket, waiting)
+      return waiting === undefined ? ticket : this.#waitWith(call, ticket, waiting)
     } catch (thrown) {
       breaker?.leave(ticket, "neutral")
       throw thrown
     }
   }
 
-  async #waitWith(ticket: number, waiting: Promise<void>): Promise<number> {
+  async #waitWith(call: MiddlewareCall, ticket: number, waiting: Promise<void>): Promise<number> {
+    const { clock } = this.policies
+    const began = clock.now()
     try {
       await waiting
+      call.event?.("operations.queue", { wait_ms: clock.now() - began })
       return ticket
     } catch (thrown) {
       this.policies.breaker?.leave(ticket, "neutral")

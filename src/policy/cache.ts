@@ -7,13 +7,17 @@ import { isPlainObject, isRecord } from "../internal/guards.ts"
 import type { Clock } from "../internal/platform.ts"
 import { lifetimeByHeaders, lifetimeOf, type Lifetime } from "./cache-control.ts"
 import { CacheStore, type CacheEntry, type CachePool } from "./cache-store.ts"
-import { jsonKey } from "./json-key.ts"
+import { jsonKey } from "../internal/json-key.ts"
 import { viewerKey } from "./caller-key.ts"
 import { isFailure, statusOf } from "./outcome.ts"
 import type { SharedCall, SharedCalls } from "./shared-call.ts"
 
 type Headers = Readonly<Record<string, string>>
 
+const HIT = { result: "hit" }
+const STALE = { result: "stale" }
+const JOINED = { result: "joined" }
+const MISS = { result: "miss" }
 const MAX_RESULTS = 1_000
 
 /** Dependencies that the caches of a registry share. */
@@ -59,10 +63,12 @@ export class Cache {
       const now = this.#clock.now()
       if (now < entry.freshUntil) {
         this.counts.hits++
+        call.event?.("operations.cache", HIT)
         return Promise.resolve(answer(entry, now, "fresh"))
       }
       if (now < entry.staleUntil) {
         this.counts.stale++
+        call.event?.("operations.cache", STALE)
         if (!this.#loading.has(flightKey(call, key))) this.#load(call, next, key, entry)
         return Promise.resolve(answer(entry, now, "stale"))
       }
@@ -90,6 +96,7 @@ export class Cache {
     const running = this.#loading.get(flightKey(call, key))
     if (running === undefined) this.counts.misses++
     else this.counts.joined++
+    call.event?.("operations.cache", running === undefined ? MISS : JOINED)
     const load = running ?? this.#load(call, next, key, entry)
     try {
       const { envelope, isShareable } = await load.join(call, { endsWithLast: true })
@@ -99,6 +106,7 @@ export class Cache {
       const now = this.#clock.now()
       if (entry === undefined || now >= entry.errorUntil || !isFailure(thrown)) throw thrown
       this.counts.stale++
+      call.event?.("operations.cache", STALE)
       return answer(entry, now, "stale")
     }
   }

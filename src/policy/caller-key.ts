@@ -1,6 +1,6 @@
 // Who calls, as a part of the keys of caches and of idempotency. Remote callers can set none of it.
 import type { MiddlewareCall } from "../core/middleware.ts"
-import { jsonKey } from "./json-key.ts"
+import { jsonKey } from "../internal/json-key.ts"
 
 /** What decides what a caller may see: the identity with its rights, and the values that middleware provided. */
 export function viewerKey({ identity, metadata }: MiddlewareCall): string {

@@ -127,12 +127,15 @@ export class SharedCall<TResult> {
   ): MiddlewareCall {
     const { operationId, spec, isIdempotent, requestId, parentRequestId, identity, input } = call
     const { metadata, attempt, log, policy, idempotencyKey } = call
+    const { via, isNested, trusted, approval } = call
     const asked = new AskedTime()
     let end = clock.now() + timeout
     return {
       ...{ operationId, spec, isIdempotent, requestId, parentRequestId, identity, input },
       ...{ metadata, attempt, log, policy, idempotencyKey, signal: this.#controller.signal },
+      ...{ via, isNested, trusted, approval },
       deadline: undefined,
+      event: (name, attributes) => call.event?.(name, attributes),
       get remainingMs() {
         return end - clock.now()
       },

@@ -301,8 +301,18 @@ function isUsual(id: unknown, options: PendingOptions | undefined): boolean {
   if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) return false
   if (options === undefined) return true
   try {
-    const { deadline, timeout, signal, metadata, parentRequestId, traceparent } = options
-    const { version, progress, requestInput, policy, idempotencyKey, window, idleTimeout } = options
+    const { deadline, timeout, signal, metadata, parentRequestId } = options
+    const {
+      trace,
+      traceparent,
+      version,
+      progress,
+      requestInput,
+      policy,
+      idempotencyKey,
+      window,
+      idleTimeout,
+    } = options
     return (
       isRecord(options) &&
       maybe("number", deadline) &&
@@ -312,6 +322,7 @@ function isUsual(id: unknown, options: PendingOptions | undefined): boolean {
       (signal === undefined || typeof signal.addEventListener === "function") &&
       maybe("object", metadata) &&
       maybe("string", parentRequestId) &&
+      trace === undefined &&
       maybe("string", traceparent) &&
       maybe("string", version) &&
       maybe("function", progress) &&

@@ -16,6 +16,7 @@ import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
+import { carrierOf } from "../core/tracing.ts"
 import type { NestedInOuter } from "../core/outer-call.ts"
 import type { CredentialContext, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -211,6 +212,7 @@ function createForwarder(
         : deprecation,
     }),
     imported: true,
+    claims: true,
     via: () => paths.get(id) ?? [],
   }
   const mapFor = async (context: OperationContext): Promise<PendingRequestMap> => {
@@ -284,6 +286,7 @@ function forwardedOptions(
     requestInput: answererOf(context),
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
+    trace: carrierOf(context, "remote"),
     ...(policy !== undefined && { policy }),
     ...(version !== undefined && { version }),
   }

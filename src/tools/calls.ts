@@ -7,7 +7,7 @@ import type { AnyRegistry } from "../engine/registry.ts"
 import { isRecord } from "../internal/guards.ts"
 import { getOwn } from "../schema/json.ts"
 import { typeName } from "../internal/message-text.ts"
-import type { CallOptions } from "../core/types.ts"
+import type { CallOptions, CallWay } from "../core/types.ts"
 import { errorText, failureOf } from "./tool-errors.ts"
 import { ProtocolError, type SurfaceCall, type SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
@@ -51,7 +51,7 @@ export async function runOperation(
       const result = await callStream(registry, tool, input, { call, requestId }, options, place)
       return bounded(tool, selectedItems(result, selection), call, options, isSearched)
     }
-    const callOptions = await optionsOf(call, tool.id, requestId, call.progress)
+    const callOptions = await optionsOf(call, tool.id, requestId, options.via, call.progress)
     const operationInput = (selecting ?? tool.form).toInput(input)
     const envelope = await registry.execute(tool.id, operationInput, callOptions)
     const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options, selection))
@@ -83,7 +83,7 @@ async function callStream(
   } catch (error) {
     return errorText(error, place, tool, requestId)
   }
-  const callOptions = await optionsOf(call, tool.id, requestId)
+  const callOptions = await optionsOf(call, tool.id, requestId, options.via)
   const stream = registry.subscribe(tool.id, tool.form.toInput(args), callOptions)
   // Items are sent twice, the second time with quotes escaped.
   const maxBytes = options.maxResultBytes / 4
@@ -122,12 +122,15 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
 }
 
 function optionsOf(
-  { signal, identity, requestInput, log, metadata, timeout, valuesFor }: SurfaceCall,
+  { signal, identity, requestInput, log, metadata, timeout, valuesFor, entry }: SurfaceCall,
   operationId: string,
   requestId: string,
+  via: CallWay,
   progress?: SurfaceCall["progress"],
 ): CallOptions | Promise<CallOptions> {
-  const options = { signal, requestId, identity, requestInput, log, metadata, timeout, progress }
+  const options = {
+    ...{ signal, requestId, identity, requestInput, log, metadata, timeout, progress, entry, via },
+  }
   if (valuesFor === undefined) return options
   return Promise.resolve(valuesFor(operationId)).then((values) => ({
     ...options,

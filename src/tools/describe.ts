@@ -27,7 +27,7 @@ export async function describeTypes(
   path?: string,
 ): Promise<JsonObject> {
   // Loaded on use: few servers print types.
-  const { operationTypes, PartError } = await import("../typegen/operation-types.ts")
+  const { operationTypes } = await import("../typegen/operation-types.ts")
   const { spec } = tool
   const schemas = {
     input: commentedSchema(tool.form.schema),
@@ -48,6 +48,7 @@ export async function describeTypes(
       )
       return { id: tool.id, path, types: part.text, ...(part.isAbridged && { note: ABRIDGED }) }
     } catch (error) {
+      const { PartError } = await import("../typegen/type-part.ts")
       if (!(error instanceof PartError)) throw error
       const issues = [{ path: "/path", message: error.message }]
       throw invalid("VALIDATION_ERROR", 'Input for "describe_operation"', issues)

@@ -1,5 +1,5 @@
 import { CallError } from "../core/errors.ts"
-import { selectionOf } from "../core/selection.ts"
+import { jsonOr, selectionOf } from "../core/selection.ts"
 import { validateOrThrow } from "../core/validation.ts"
 import type { JsonObject, MCPToolDefinition } from "../mcp/model.ts"
 import { compileSchema } from "../schema/compiled.ts"
@@ -48,7 +48,7 @@ export function fitResult(
   // The text of a result with structured data may be written by hand.
   if (cut === undefined) return { ...result, content: shortened(result, most) }
   const json = JSON.stringify(value)
-  const id = kept.keep(callerOf(identity), { json, path: cut.path, operationId: tool.id })
+  const id = kept.keep(callerOf(identity), { json, path: cut.path })
   const note = { type: "text", text: noteOf(fitted.cuts, 0, id) }
   const others = content.filter(({ type }) => type !== "text")
   const shown = { ...result, content: [textOf(fitted.value), note, ...others] }
@@ -137,16 +137,4 @@ function lengthOf(texts: readonly string[]): number {
 
 function isLonger(value: unknown, most: number): boolean {
   return value !== undefined && JSON.stringify(value).length > most
-}
-
-/** The value of JSON text; the text itself if it is none. */
-function jsonOr(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return text
-  try {
-    const value: unknown = JSON.parse(text)
-    // Numbers that JSON.parse would change stay as they are written.
-    return JSON.stringify(value).length <= text.length ? value : text
-  } catch {
-    return text
-  }
 }

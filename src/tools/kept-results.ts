@@ -7,8 +7,6 @@ export interface KeptResult {
   readonly json: string
   /** Where it was cut. */
   readonly path: readonly string[]
-  /** The operation that returned it. */
-  readonly operationId: string
 }
 
 interface Entry extends KeptResult {
@@ -53,7 +51,8 @@ export class KeptResults {
 
   find(caller: string, id: string): KeptResult | undefined {
     const entry = this.#entries.get(id)
-    return entry?.caller === caller ? entry : undefined
+    const isOwn = entry?.caller === caller && entry.expires > this.#clock.now()
+    return isOwn ? entry : undefined
   }
 
   clear(): void {

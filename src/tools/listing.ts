@@ -2,7 +2,7 @@ import { allows } from "../core/access.ts"
 import type { MCPEra, MCPToolDefinition } from "../mcp/model.ts"
 import { sha256Hex } from "../internal/sha256.ts"
 import { sameData } from "../internal/same-data.ts"
-import type { AnyRegistry } from "../engine/registry.ts"
+import type { ServedRegistry } from "../engine/served-registry.ts"
 import type { Identity } from "../core/types.ts"
 import { ProtocolError } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
@@ -18,6 +18,8 @@ export class Listing {
   readonly tools: readonly OperationTool[]
   /** The visible tools depend on the caller. */
   readonly isRestricted: boolean
+  /** Those of which some call could be allowed by the rules of approvals. */
+  readonly #shown: readonly OperationTool[]
   readonly #byId: ReadonlyMap<string, OperationTool>
   readonly #names: ToolNames
   readonly #fingerprint: string
@@ -27,21 +29,27 @@ export class Listing {
   }
 
   constructor(
-    registry: AnyRegistry,
+    registry: ServedRegistry,
     version: number,
     options: ResolvedSurfaceOptions,
     names: ToolNames,
     before: Listing | undefined,
   ) {
     const tools: OperationTool[] = []
+    const denied = new Set<string>()
     for (const { namespace, name, handler } of registry.list()) {
       const id = `${namespace}.${name}`
       const spec = handler === undefined ? undefined : registry.getSpec(id)
       if (spec === undefined || !options.isExposed(spec)) continue
       const previous = before === undefined ? undefined : before.#byId.get(id)
-      tools.push(previous?.spec === spec ? previous : new OperationTool(id, spec, options))
+      const tool = previous?.spec === spec ? previous : new OperationTool(id, spec, options)
+      const outlook = registry.outlook?.(id, { via: options.via })
+      if (outlook?.isDenied === true) denied.add(id)
+      tool.mayAsk = outlook?.mayAsk === true
+      tools.push(tool)
     }
     this.tools = tools.toSorted((left, right) => (left.id < right.id ? -1 : 1))
+    this.#shown = denied.size === 0 ? this.tools : this.tools.filter(({ id }) => !denied.has(id))
     this.isRestricted = tools.some(({ requirement }) => requirement !== undefined)
     this.#byId = new Map(tools.map((tool) => [tool.id, tool]))
     names.assign(this.tools.map(({ id, spec, raw }) => ({ id, spec, rawName: raw?.name })))
@@ -58,8 +66,8 @@ export class Listing {
 
   /** Tools that a caller may see, including those that only some inputs may call. */
   visibleTo(identity: Identity | undefined): readonly OperationTool[] {
-    if (!this.isRestricted) return this.tools
-    return this.tools.filter(({ requirement }) => allows(requirement, identity, undefined))
+    if (!this.isRestricted) return this.#shown
+    return this.#shown.filter(({ requirement }) => allows(requirement, identity, undefined))
   }
 
   /** An operation by the name of its tool. */

@@ -1,6 +1,7 @@
 // The interface between a surface, which knows the registry, and the protocols that serve it.
 
 import type { MCPEra, MCPToolDefinition } from "../mcp/model.ts"
+import type { FromEntry } from "../core/tracing.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 
 /** The caller of a list or call. */
@@ -21,6 +22,7 @@ export interface SurfacePage {
 export interface SurfaceCall
   extends
     SurfaceCaller,
+    FromEntry,
     Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata" | "timeout"> {
   readonly signal: AbortSignal
   /** The caller is a program that asked for whole results, however long. */

@@ -1,7 +1,7 @@
 import { ERROR_REPORTING, Failures, type ErrorReporting } from "../engine/failures.ts"
 import type { Filled, OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../internal/logger.ts"
-import type { OperationSpec } from "../core/types.ts"
+import type { OperationSpec, CallWay } from "../core/types.ts"
 import { isolatedLogger } from "../internal/notify.ts"
 import { systemClock } from "../internal/clock.ts"
 import { EXPOSE_OPTIONS, exposure, type ExposeOptions } from "./expose.ts"
@@ -86,6 +86,8 @@ export interface ResolvedSurfaceOptions
   readonly isExposed: (spec: OperationSpec) => boolean
   readonly streams: StreamLimits
   readonly failures: Failures
+  /** How its calls come. */
+  readonly via: CallWay
   /** `maxResultLength` was given: it applies to tools of imported servers, too. */
   readonly isLimitSet: boolean
   /** Results that were longer than `maxResultLength`. */
@@ -103,7 +105,7 @@ export interface StreamLimits {
 /** Fills in defaults. */
 export function resolveSurfaceOptions(
   options: SurfaceOptions,
-  kind: string,
+  kind: CallWay,
 ): ResolvedSurfaceOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto", threshold = MAX_LISTED_TOOLS } = expose
@@ -124,6 +126,7 @@ export function resolveSurfaceOptions(
       maxTimeoutMs,
     },
     failures: new Failures(kind, options, logger),
+    via: kind,
     isLimitSet: options.maxResultLength !== undefined,
     kept: new KeptResults(systemClock),
   }

@@ -1,6 +1,7 @@
 import { mapMCPContentBlocks } from "../mcp/content.ts"
 import type { MCPEra } from "../mcp/model.ts"
 import { toBase64 } from "../internal/base64.ts"
+import { hasContentOnly, selectData } from "../core/selection.ts"
 import type { MCPResponseMeta, ResponseEnvelope, ResponseMeta } from "../core/envelope.ts"
 import { CallError, refusal } from "../core/errors.ts"
 import { safeFileName } from "../internal/file-names.ts"
@@ -27,10 +28,8 @@ export function resultOf(
   selection?: Selection,
 ): SurfaceResult | Promise<SurfaceResult> {
   const { data, meta } = envelope
-  const isFailed = meta.source === "mcp" && meta.isError
-  if (selection !== undefined && !isFailed && typeof data === "object" && data !== null) {
-    return selectedResult(tool, pick(data, selection), era)
-  }
+  const selected = selectData(envelope, selection)
+  if (selected.data !== data) return selectedResult(tool, selected, era)
   if (meta.source === "mcp") {
     return tool.raw === undefined
       ? ownBlocks(tool, data, meta, era)
@@ -54,8 +53,13 @@ export function resultOf(
 }
 
 /** The selected members of a result; it is not checked against the output schema, which describes whole ones. */
-function selectedResult(tool: OperationTool, picked: unknown, era: MCPEra): SurfaceResult {
-  const text = jsonOf(picked) ?? "null"
+function selectedResult(
+  tool: OperationTool,
+  { data, meta }: ResponseEnvelope,
+  era: MCPEra,
+): SurfaceResult {
+  if (meta.source === "mcp" && hasContentOnly(meta)) return { content: blocksOf(meta) }
+  const text = jsonOf(data) ?? "null"
   const value = JSON.parse(text) as unknown
   const isWrapped = tool.output(era)?.isWrapped === true
   return {

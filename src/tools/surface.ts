@@ -3,7 +3,7 @@ import { cutText } from "../internal/message-text.ts"
 import { lazyPartsOf } from "../core/lazy-operation.ts"
 import { withoutHiddenText } from "../mcp/hidden-text.ts"
 import type { MCPToolDefinition } from "../mcp/model.ts"
-import type { Identity } from "../core/types.ts"
+import type { CallWay, Identity } from "../core/types.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { runOperation } from "./calls.ts"
 import { READ_RESULT } from "./fit-result.ts"
@@ -52,7 +52,7 @@ export class ToolSurface {
   #isLinted = false
 
   /** `kind` is the surface in reports of failed calls. */
-  constructor(registry: AnyRegistry, options: SurfaceOptions = {}, kind = "mcp") {
+  constructor(registry: AnyRegistry, options: SurfaceOptions = {}, kind: CallWay = "mcp") {
     this.#registry = registry
     this.#options = resolveSurfaceOptions(options, kind)
     this.#names = new ToolNames(this.#options.naming, this.#options.logger)

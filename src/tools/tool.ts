@@ -1,3 +1,4 @@
+// An operation as a tool: all parts of its definition, each created on first use.
 import type { AccessRequirement } from "../core/access.ts"
 import type {
   JsonObject,
@@ -35,6 +36,7 @@ export class OperationTool {
   readonly raw: MCPToolDefinition | undefined
   readonly #options: ResolvedSurfaceOptions
   #successor = ""
+  #mayAsk = false
   #originalInput: InputForm | undefined
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
@@ -59,6 +61,13 @@ export class OperationTool {
   set successor(name: string) {
     if (name === this.#successor) return
     this.#successor = name
+    this.#definitions.clear()
+  }
+
+  /** Rules may ask a person before it runs. */
+  set mayAsk(mayAsk: boolean) {
+    if (mayAsk === this.#mayAsk) return
+    this.#mayAsk = mayAsk
     this.#definitions.clear()
   }
 
@@ -123,6 +132,7 @@ export class OperationTool {
       deprecated,
       withoutHiddenText(typeof own === "string" ? own : spec.description),
       form.note ?? "",
+      this.#mayAsk ? "A person is asked before it runs." : "",
     ]
     return words.filter((word) => word !== "").join(" ")
   }

@@ -1,5 +1,5 @@
 // Answers to questions: what a handler receives over every way in.
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { createRegistry } from "../../src/index.ts"
 import { silentLogger } from "../../src/testing.ts"
 import type { AnyOperation, InputResponse, OperationContext } from "../../src/index.ts"
@@ -49,6 +49,18 @@ const invalid = {
   message: expect.stringMatching(/^The answer to "[\w.]+" is invalid: /) as string,
 }
 
+// Real time passes: the timers of brokers, threads and sockets are real.
+const TIMEOUT = 2000
+const LATE = 2500
+const later = async (answer: InputResponse): Promise<InputResponse> => {
+  await new Promise((resolve) => setTimeout(resolve, LATE))
+  return answer
+}
+const unanswered = {
+  code: "TIMEOUT",
+  message: expect.stringContaining(`did not answer within ${2 * LATE} ms`) as string,
+}
+
 describe.each(WAYS)("an answer over %s", (way) => {
   test("reaches the handler only if it matches the schema of the question", async () => {
     await using broker = await BROKERS[way]?.()
@@ -71,6 +83,23 @@ describe.each(WAYS)("an answer over %s", (way) => {
     })
     expect(await call({ action: "decline" })).toEqual({ action: "decline" })
     expect(await call({ action: "decline", content: "no" })).toMatchObject({ action: "decline" })
+  })
+
+  test("may come after the timeout of the call, up to the limit of the question", async () => {
+    await using broker = await BROKERS[way]?.()
+    const terms = { upstream: "", errors: undefined, operations: [asking()], broker: broker?.url }
+    const registry = { timeout: TIMEOUT, inputTimeout: 2 * LATE }
+    await using surface = await openSurface(way, { ...terms, registry })
+    const right = accept({ sure: true, times: 1 })
+    const first = { requestInput: async () => right, timeout: 20_000 }
+    expect((await surface.call("ask.sure", first)).data).toEqual(right)
+
+    const asked = vi.fn(() => later(right))
+    const late = { requestInput: asked, timeout: TIMEOUT }
+    expect((await surface.call("ask.sure", late)).data).toEqual(right)
+    const never = { requestInput: () => new Promise<never>(() => undefined), timeout: TIMEOUT }
+    expect((await surface.call("ask.sure", never)).data).toEqual(unanswered)
+    expect(asked).toHaveBeenCalledOnce()
   })
 })
 
@@ -105,5 +134,22 @@ describe.each(["modern", "legacy"] as const)("an answer of an MCP client, %s", (
     }
     answer = accept({ sure: true })
     expect(await call()).toEqual({ action: "accept", content: { sure: true, times: 2 } })
+  })
+
+  test("may come after the timeout of the call", async () => {
+    const options = { logger: silentLogger, timeout: TIMEOUT }
+    await using server = toMCP(createRegistry([asking()], options), { logger: silentLogger })
+    await using listening = await server.listen({ port: 0 })
+    const answer = accept({ sure: true, times: 1 }) as { action: "accept" }
+    await using client = await connect(listening.url, era, {
+      capabilities: { elicitation: {} },
+      prepare: (made) =>
+        made.setRequestHandler("elicitation/create", async () => {
+          await later(answer)
+          return answer
+        }),
+    })
+    const result = await client.callTool({ name: "ask_sure", arguments: {} })
+    expect(JSON.parse(textOf(result))).toEqual(answer)
   })
 })

@@ -227,6 +227,7 @@ describe("Node", () => {
     index: [18, 750],
     nats: [8, 230],
     node: [23, 740],
+    otel: [2, 45],
     redis: [8, 230],
     schemas: [6, 270],
     "tanstack-query": [3, 85],

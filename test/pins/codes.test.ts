@@ -27,6 +27,9 @@ test("error codes and their numbers are what they were", () => {
     "CONFLICT 409 -32014 1 false false",
     "EGRESS_BLOCKED 502 -32015 1 false false",
     "CIRCUIT_OPEN 503 -32016 1 true false",
+    "DENIED_BY_RULE 403 -32017 1 false false",
+    "APPROVAL_REQUIRED 428 -32018 3 false false",
+    "DECLINED 403 -32019 1 false false",
     "EXECUTION_ERROR 500 -32000 1 false true",
     "UNKNOWN_ERROR 500 -32603 1 false true",
   ])

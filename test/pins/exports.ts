@@ -32,6 +32,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "buildEnv",
     "checkAccess",
     "collectErrors",
+    "createApprovals",
     "createClient",
     "createRegistry",
     "defineContextValue",
@@ -87,6 +88,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "serveHub",
     "verifyAudit",
   ],
+  "./otel": ["instrument"],
   "./redis": [
     "createRedisIdempotencyStore",
     "createRedisLimiter",

@@ -10,7 +10,7 @@ import type {
 } from "../../src/index.ts"
 import { lifetimeByHeaders } from "../../src/policy/cache-control.ts"
 import { CachePool, CacheStore } from "../../src/policy/cache-store.ts"
-import { jsonKey } from "../../src/policy/json-key.ts"
+import { jsonKey } from "../../src/internal/json-key.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { guarded, settle, targetOf } from "./harness.ts"

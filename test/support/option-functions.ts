@@ -27,7 +27,8 @@ import { buildCallHandler, serveCalls } from "../../src/protocol/server/serve.ts
 import { resolveConfig } from "../../src/config.ts"
 import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http-client/public-fetch.ts"
 import { FROM_CALL_OPTIONS } from "../../src/protocol/from-call.ts"
-import { AUDIT_OPTIONS, openAudit } from "../../src/hub/audit/audit.ts"
+import { openAudit } from "../../src/hub/audit/audit.ts"
+import { AUDIT_OPTIONS } from "../../src/hub/audit/options.ts"
 import { VERIFY_AUDIT_OPTIONS, verifyAudit } from "../../src/hub/audit/verify.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { HUB_OPTIONS } from "../../src/hub/model.ts"
@@ -46,6 +47,8 @@ import { LOAD_CONFIG_OPTIONS, loadConfig } from "../../src/hub/config-file/load.
 import { MCP_FIELDS } from "../../src/sources/mcp/config-fields.ts"
 import { LOADER_OPTIONS } from "../../src/sources/mcp/client/loader.ts"
 import { nodeFS, scanDirectory } from "../../src/node/fs.ts"
+import { INSTRUMENT_OPTIONS } from "../../src/otel/options.ts"
+import { instrument } from "../../src/otel.ts"
 import { PAGINATE_OPTIONS, paginate } from "../../src/sources/openapi/paginate.ts"
 import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
 import { scanDefinitions, scanOperations } from "../../src/sources/scan/scanner.ts"
@@ -215,6 +218,7 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   row("createRedisIdempotencyStore", REDIS_IDEMPOTENCY_OPTIONS, createRedisIdempotencyStore),
   row("createTicketSigner", TICKET_SIGNER_OPTIONS, createTicketSigner),
   row("createTicketVerifier", TICKET_VERIFIER_OPTIONS, createTicketVerifier),
+  row("instrument", INSTRUMENT_OPTIONS, (options) => instrument(registry, options)),
   row("paginate", PAGINATE_OPTIONS, (options) => paginate(registry, "a.b", {}, options)),
   row("createPublicFetch", PUBLIC_FETCH_OPTIONS, createPublicFetch),
   row("FromSchema", FROM_SCHEMA_OPTIONS, (options) => FromSchema({}, options)),

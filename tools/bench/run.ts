@@ -9,6 +9,7 @@
 import assert from "node:assert/strict"
 import { fork } from "node:child_process"
 import { once } from "node:events"
+import { agentGoals, agentTables } from "./agents-report.ts"
 import { orderInputs, placeOrder, quote, quoteInputs } from "./cases.ts"
 import type { QuoteInput } from "./cases.ts"
 import type { Contender } from "./contenders/contender.ts"
@@ -123,10 +124,19 @@ const PARTS: readonly Part[] = [
     consoleGoals,
   ),
 ]
-/** Takes minutes and does not measure speed: runs only if selected. */
-const FAULTS = part("--bus-faults", () => measureBusFaults(options), busFaultTables, busFaultGoals)
+/** These take minutes and do not measure speed: they run only if selected. */
+const SELECTED_PARTS: readonly Part[] = [
+  part("--bus-faults", () => measureBusFaults(options), busFaultTables, busFaultGoals),
+  part(
+    "--agents",
+    // Loaded on demand, so that its libraries do not affect other measurements.
+    async () => (await import("./agents.ts")).measureAgents(log),
+    agentTables,
+    agentGoals,
+  ),
+]
 
-const asked = [...PARTS, FAULTS].filter(({ flag }) => process.argv.includes(flag))
+const asked = [...PARTS, ...SELECTED_PARTS].filter(({ flag }) => process.argv.includes(flag))
 const parts = asked.length > 0 ? asked : PARTS
 const isJson = process.argv.includes("--json")
 const showsTables = !isJson && !process.argv.includes("--goals")

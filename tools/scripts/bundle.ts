@@ -23,6 +23,7 @@ await bundlePackage(process.cwd(), {
     mcp: ["from-mcp"],
     config: ["config"],
     node: ["node"],
+    otel: ["otel"],
   },
   vendored: ["@noble/hashes", "eventsource-parser", "js-yaml"],
 })

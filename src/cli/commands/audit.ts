@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 import { CallError } from "../../core/errors.ts"
-import { fingerprint } from "../../hub/audit/audit.ts"
+import { fingerprint } from "../../hub/audit/input.ts"
 import { parseLine, partsOf, readLines } from "../../hub/audit/chain.ts"
 import { verifyAudit } from "../../hub/audit/verify.ts"
 import { pathOf } from "../../hub/origin.ts"

@@ -23,6 +23,7 @@ export const command: CommandDefinition = {
     ["call task.create --input task.json done:=true", "Start from a file"],
     ["call github.issues.create owner=me title=x --dry-run", "Show the request, and send nothing"],
     ["call --mcp 'npx -y @example/search' search query=tea", "Call a tool without a configuration"],
+    ["call task.delete id=1 --yes", "Approve a call that a rule asks about"],
     ["call maps.render city=Bonn --output map.png", "Write an image to a file"],
   ],
   options: {
@@ -35,6 +36,11 @@ export const command: CommandDefinition = {
       description: "Show only these fields of the result: number,assignees.login",
     },
     output: outputOption("Write the result to a file, also images and other bytes; - for stdout"),
+    yes: {
+      type: "boolean",
+      short: "y",
+      description: "Approve the call if a rule asks a person first",
+    },
     "dry-run": {
       type: "boolean",
       description: "Check the input and show the request that would be sent, credentials masked",
@@ -64,8 +70,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
       await dryRun(target, id, spec, input, args, io)
       return 0
     }
-    const whole = await target.execute(id, input, running.options)
-    const envelope = isFailedTool(whole.meta) ? whole : selectData(whole, selection)
+    const envelope = selectData(await target.execute(id, input, running.options), selection)
     await running.answered()
     return running.isInterrupted ? 130 : await printEnvelope(envelope, args, io)
   } catch (error) {

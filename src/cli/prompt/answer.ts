@@ -67,13 +67,16 @@ async function ask(
 }
 
 async function answerForm(
-  { message, schema }: FormInputRequest,
+  { message, schema, purpose }: FormInputRequest,
   terminal: Terminal,
   io: CommandIO,
 ): Promise<InputResponse> {
-  terminal.print(
-    `${styled(io, io.stderr).bold("The operation asks:")} ${escapeForTerminal(message)}`,
-  )
+  const { bold } = styled(io, io.stderr)
+  if (purpose === "approval") {
+    terminal.print(`${bold("Approve:")} ${escapeForTerminal(message)}`)
+    return { action: (await agrees(terminal, "Run it? y/n> ")) ? "accept" : "decline" }
+  }
+  terminal.print(`${bold("The operation asks:")} ${escapeForTerminal(message)}`)
   const fields = formFields(viewOf(schema))
   if (!(await agrees(terminal, "Answer it? y/n> "))) return { action: "decline" }
   const content = await askFields({}, fields, schema, terminal, io)

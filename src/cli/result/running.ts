@@ -4,6 +4,7 @@ import type {
   OperationSpec,
   ProgressUpdate,
 } from "../../core/types.ts"
+import { inputUnavailable } from "../../core/input-requests.ts"
 import type { CommandArgs, CommandIO, TargetCallOptions } from "../model.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { formatDuration } from "../../internal/format.ts"
@@ -31,23 +32,31 @@ export class Running implements Disposable {
   /** The latest progress while a question is open; shown after the answer. */
   #held: ProgressUpdate | undefined
   readonly #startedAt = systemClock.now()
+  readonly #id: string
+  /** With `--yes`. */
+  readonly #isApproved: boolean
+  readonly #canAsk: boolean
   /** Whether progress is shown in place; between the items of a stream it has lines of its own. */
   readonly #isInPlace: boolean
   #isShown = false
 
   constructor(spec: OperationSpec, args: CommandArgs, io: CommandIO) {
     this.#io = io
+    this.#id = `${spec.namespace}.${spec.name}`
     this.#isInPlace = spec.type !== "subscription" && io.env["TERM"] !== "dumb"
     this.#grace = spec.type === "subscription" ? STREAM_GRACE : 0
-    // HTTP operations never ask for input.
+    // HTTP operations never ask for input; rules may ask before they run.
     const mayAsk = canAsk(args, io) && spec._meta?.["openapi"] === undefined
+    const mayApprove = args.flag("yes") || (canAsk(args, io) && spec.type === "mutation")
+    this.#isApproved = args.flag("yes")
+    this.#canAsk = canAsk(args, io)
     io.signal.addEventListener("abort", this.#onAbort)
     if (io.signal.aborted) this.#onAbort()
     this.options = {
       signal: this.#stop.signal,
       timeout:
         args.count("timeout") ?? (mayAsk && spec.type !== "subscription" ? ANSWER_TIME : undefined),
-      ...(mayAsk && { requestInput: this.#answerer() }),
+      ...((mayAsk || mayApprove) && { requestInput: this.#answerer() }),
       ...(io.stderr.isTTY === true && io.quiet !== true && { progress: this.#progress }),
     }
   }
@@ -80,6 +89,10 @@ export class Running implements Disposable {
 
   #answerer(): NonNullable<TargetCallOptions["requestInput"]> {
     return async (request) => {
+      if (this.#isApproved && request.type === undefined && request.purpose === "approval") {
+        return { action: "accept" }
+      }
+      if (!this.#canAsk) throw inputUnavailable(this.#id)
       const answer = this.#ask(request)
       this.#open.add(answer)
       try {

@@ -74,7 +74,7 @@ export class LocalTarget implements Target {
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
     const { registry } = await this.#hubWith(id)
-    return await registry.trusted.execute(id, input, options)
+    return await registry.trusted.execute(id, input, { ...options, via: "cli" })
   }
 
   async *subscribe(
@@ -85,7 +85,7 @@ export class LocalTarget implements Target {
     const { registry } = await this.#hubWith(id)
     // A stream has no timeout unless the user set one.
     const timeout = options.timeout ?? Number.POSITIVE_INFINITY
-    yield* registry.trusted.subscribe(id, input, { ...options, timeout })
+    yield* registry.trusted.subscribe(id, input, { ...options, timeout, via: "cli" })
   }
 
   async prepare(id: string, input: unknown): Promise<PreparedCall | undefined> {

@@ -1,6 +1,7 @@
 // What a kind of source is to a configuration, and the options that all kinds have.
 
 import type { AccessControl, Visibility } from "../../core/types.ts"
+import type { ApprovalRule } from "../../core/approvals.ts"
 import type { Resilience } from "../../core/resilience.ts"
 import type { IssueReporter, Keys, Shape } from "../field-checks.ts"
 
@@ -24,6 +25,8 @@ export interface CommonSource {
   readonly access?: AccessRule | readonly AccessRule[] | undefined
   /** What happens when its calls fail, are slow or are made too often; `"standard"` for usual limits. */
   readonly resilience?: Resilience | "standard" | undefined
+  /** What a person has to approve first; of these rules and those of the hub, the strictest decision counts. */
+  readonly approvals?: readonly ApprovalRule[] | undefined
   /** While it is missing, `/readyz` reports the hub as not ready; default: `true` for brokers only. */
   readonly required?: boolean | undefined
   readonly disabled?: boolean | undefined

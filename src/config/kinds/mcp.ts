@@ -177,7 +177,7 @@ export const mcp: SourceDescription<MCPSource> = {
     ),
     connectTimeout: field(
       "duration",
-      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with npx, docker or uvx.",
+      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
     ),
     sessions: field(
       { oneOf: ["shared", "caller"] },

@@ -1,7 +1,5 @@
-import { createHash, createHmac } from "node:crypto"
 import { resolve as resolvePath } from "node:path"
-import { AUDIT, NEEDS_KEY } from "../../config/config-shapes.ts"
-import type { AuditConfig } from "../../config/model.ts"
+import { NEEDS_KEY } from "../../config/config-shapes.ts"
 import { Closable } from "../../internal/closable.ts"
 import { refusal } from "../../core/errors.ts"
 import { setOutward } from "../../core/error-marks.ts"
@@ -17,44 +15,13 @@ import type { OperationRegistry } from "../../engine/registry.ts"
 import { consoleLogger, type Logger } from "../../internal/logger.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isolatedLogger, notify } from "../../internal/notify.ts"
-import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
+import { validateOptions } from "../../internal/options.ts"
 import { redactText } from "../../internal/redact.ts"
-import { jsonKey } from "../../policy/json-key.ts"
-import { capture } from "../activity/recorder.ts"
 import { mapTexts } from "../resolve-references.ts"
 import type { AuditHead, AuditKey } from "./chain.ts"
+import { readInput } from "./input.ts"
 import { type Entry, LogFile } from "./log-file.ts"
-
-/** What an audit log contains, and what happens when it cannot be written. */
-export interface AuditOptions extends Omit<AuditConfig, "file" | "key"> {
-  /** Seals each line, so that nobody without it can change one unnoticed. Without it, only accidents are found. */
-  readonly key?: AuditKey | undefined
-  /**
-   * Receives the last line at the start, each minute in which lines were written, and at the end. Keep it elsewhere: it
-   * shows whether the end of the log was cut off.
-   */
-  readonly onHead?: ((head: AuditHead) => void) | undefined
-  readonly logger?: Logger | undefined
-}
-
-const { file: _, ...CONFIGURED } = AUDIT
-
-export const AUDIT_OPTIONS: OptionsSchema<AuditOptions> = {
-  ...CONFIGURED,
-  key: { secret: { either: ["text", { methods: ["subarray"], expected: "bytes" }] } },
-  onHead: "function",
-  logger: "logger",
-}
-
-/** An audit log. Close it when you no longer need it. */
-export interface Audit extends AsyncDisposable {
-  /** The last line that was written. */
-  readonly head: AuditHead
-  /** Audits the calls of a registry; returns a function that ends it. */
-  attach(registry: OperationRegistry): () => void
-  /** Writes what is left. Calling it twice is fine. */
-  close(): Promise<void>
-}
+import { type Audit, AUDIT_OPTIONS, type AuditOptions } from "./options.ts"
 
 /**
  * Opens an audit log: who called what, as lines of JSON, each sealed together with the one before. A mutation runs only
@@ -100,7 +67,6 @@ const MAX_WAITING = 100_000
 const REOPEN_MS = 2000
 const HEAD_MS = 60_000
 const MAX_TEXT = 256
-const MAX_INPUT = 65_536
 
 /** An audit log that is opened on first use. */
 export class AuditLog extends Closable implements Audit {
@@ -182,7 +148,7 @@ export class AuditLog extends Closable implements Audit {
       type,
       via: observed.via,
     }
-    const read = this.#inputOf(input, observed)
+    const read = readInput(input, observed, this.#options)
     const fields = (ended?: CallEnded): object => {
       const { decide: decision, rule, approvedBy, approvedAt } = observed.approval ?? {}
       const all = {
@@ -194,7 +160,7 @@ export class AuditLog extends Closable implements Audit {
         rule: short(rule),
         approvedBy: short(approvedBy),
         approvedAt: approvedAt === undefined ? undefined : new Date(approvedAt).toISOString(),
-        ...(ended === undefined || start.entry?.seq === undefined ? read() : undefined),
+        ...(ended === undefined || start.entry?.seq === undefined ? read(this.#key) : undefined),
         ...(ended !== undefined && {
           outcome: ended.outcome,
           code: short(ended.code),
@@ -243,7 +209,7 @@ export class AuditLog extends Closable implements Audit {
   /** Adds a line. Lines that are added until the file is free are written together. */
   #write(entry: Waiting): void {
     this.#waiting.push(entry)
-    this.#writing ??= this.#drain().finally(() => (this.#writing = undefined))
+    this.#writing ??= this.#drain()
   }
 
   async #drain(): Promise<void> {
@@ -263,6 +229,8 @@ export class AuditLog extends Closable implements Audit {
       }
       for (const { settle } of batch) settle?.(reason)
     }
+    // In the same step as the check that nothing waits.
+    this.#writing = undefined
   }
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
@@ -317,50 +285,11 @@ export class AuditLog extends Closable implements Audit {
     if (onHead !== undefined && head.seq > 0)
       notify(this.#logger, "onHead threw", () => onHead(head))
   }
-
-  /** Reads an input at once, because its caller may change it; returns the members of a line about it. */
-  #inputOf(input: unknown, { record: { spec } }: ObservableCall): () => object | undefined {
-    const { key, record = key === undefined ? "none" : "fingerprint" } = this.#options
-    if (record === "none" || input === undefined) return () => undefined
-    if (record === "redacted") {
-      const { json, removed, isOmitted } = capture(input, () => spec.inputSchema, MAX_INPUT)
-      return () => ({
-        input: json === undefined ? undefined : (JSON.parse(json) as unknown),
-        removed: removed.length === 0 ? undefined : removed,
-        inputOmitted: isOmitted ? true : undefined,
-      })
-    }
-    const hash = inputHash(input)
-    return () => ({ input: hash === undefined ? "not JSON" : fingerprintOf(hash, this.#key) })
-  }
 }
 
 /** The start line of a mutation. */
 interface CallStart extends Entry {
   entry: Waiting | undefined
-}
-
-/** The fingerprint of an input: shows that it was this one, and nothing else without the key. `undefined` if it is not JSON. */
-export function fingerprint(input: unknown, key: AuditKey): string | undefined {
-  const hash = inputHash(input)
-  return hash && fingerprintOf(hash, key)
-}
-
-function fingerprintOf(hash: string, key: AuditKey | undefined): string {
-  return createHmac("sha256", key ?? "")
-    .update(`input ${hash}`)
-    .digest("base64url")
-    .slice(0, 22)
-}
-
-function inputHash(input: unknown): string | undefined {
-  try {
-    const text = jsonKey(input)
-    return text && createHash("sha256").update(text).digest("base64url")
-  } catch {
-    // A getter or a Proxy of a caller in this process threw.
-    return undefined
-  }
 }
 
 /** A text of a caller, cut and without credentials. Options of a caller in this process may not be texts. */

@@ -1,7 +1,9 @@
 import { optionsIssue } from "../../engine/options.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { OPERATION_ID_LENGTH } from "../../core/spec-schemas.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { typeName } from "../../internal/message-text.ts"
+import type { TraceContext } from "../../core/tracing.ts"
 import type { CallOptions } from "../../core/types.ts"
 
 /** Options of a call or stream through the protocol. */
@@ -22,6 +24,9 @@ export interface PendingOptions extends Pick<
   readonly idleTimeout?: number | undefined
   /** A stream: items that may be in flight. */
   readonly window?: number | undefined
+  /** The trace context that the call belongs to. What is malformed is not sent on. */
+  readonly trace?: TraceContext | undefined
+  /** The same without state and baggage. */
   readonly traceparent?: string | undefined
   /** Over a broker: the version of the operation, where workers serve several. A worker with a compatible one runs it. */
   readonly version?: string | undefined
@@ -56,12 +61,15 @@ function checkRequest(id: unknown, options: PendingOptions | undefined): CallErr
 }
 
 function checkOwnOptions(options: PendingOptions): { path: string; message: string } | undefined {
-  const { idleTimeout, window, traceparent, version } = options
+  const { idleTimeout, window, trace, traceparent, version } = options
   if (idleTimeout !== undefined && !(typeof idleTimeout === "number" && idleTimeout > 0)) {
     return { path: "/idleTimeout", message: "must be a positive number of milliseconds" }
   }
   if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
     return { path: "/window", message: "must be a whole number of at least 1" }
+  }
+  if (trace !== undefined && !isRecord(trace)) {
+    return { path: "/trace", message: `must be an object, got ${typeName(trace)}` }
   }
   for (const [name, value] of Object.entries<unknown>({ traceparent, version })) {
     if (value === undefined || typeof value === "string") continue

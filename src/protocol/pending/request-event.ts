@@ -1,5 +1,7 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
 import type { NestedInOuter } from "../../core/outer-call.ts"
+import { traceIn } from "../../core/tracing.ts"
+import type { CallOptions } from "../../core/types.ts"
 import type { PendingOptions } from "./options.ts"
 
 /** Creates the event of a request, without fields that are not set. */
@@ -43,6 +45,8 @@ export function requestEvent(
     const isPlain = Object.getOwnPropertySymbols(metadata).length === 0
     event.metadata = isPlain ? metadata : Object.fromEntries(Object.entries(metadata))
   }
+  const trace = traceIn(options.trace as CallOptions["metadata"])
+  if (trace !== undefined) event.trace = trace
   if (traceparent !== undefined) event.traceparent = traceparent
   if (progress !== undefined) event.progress = true
   if (options.requestInput !== undefined) event.canAnswer = true

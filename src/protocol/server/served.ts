@@ -8,12 +8,20 @@ import { isCallError, refusal } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { outerOf, type OuterCall } from "../../core/outer-call.ts"
 import { watchResume, type WatchedResume } from "../../core/resume.ts"
+import { traceIn, type CallEntry, type FromEntry } from "../../core/tracing.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { executeInto } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
+import { CALL_WAYS } from "../../core/types.ts"
+import type {
+  CallOptions,
+  CallPolicy,
+  CallWay,
+  Identity,
+  ProgressUpdate,
+} from "../../core/types.ts"
 import type { CallAccount, WaitingCall } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "../pending/table.ts"
@@ -38,7 +46,7 @@ export interface ServedHost {
  * A request that is being served. It is also the options of the call for the registry: identity, deadline and
  * signal.
  */
-export class ServedRequest extends CallSink implements CallOptions, Served, WaitingCall {
+export class ServedRequest extends CallSink implements CallOptions, FromEntry, Served, WaitingCall {
   readonly event: CallRequestedEvent
   readonly host: ServedHost
   identity: Identity | undefined = undefined
@@ -105,12 +113,23 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   get metadata(): Readonly<Record<string, unknown>> | undefined {
     if (this.#resumed !== undefined) return this.#resumed.metadata
-    const { metadata, traceparent } = this.event
-    return traceparent === undefined ? metadata : { traceparent, ...metadata }
+    const { metadata, trace, traceparent } = this.event
+    if (trace === undefined && traceparent === undefined) return metadata
+    return { traceparent, ...metadata, ...traceIn(trace as CallOptions["metadata"]) }
+  }
+
+  get entry(): CallEntry {
+    const { surface } = this.host.endpoint.link
+    const kind = (surface as CallEntry["kind"] | undefined) ?? "memory"
+    return { kind, isPublic: kind === "websocket" }
   }
 
   get policy(): CallPolicy | undefined {
     return this.event.policy && readCallPolicy(this.event.policy)
+  }
+
+  get via(): CallWay {
+    return CALL_WAYS.find((way) => way === this.host.endpoint.link.surface) ?? "call"
   }
 
   get idempotencyKey(): string | undefined {

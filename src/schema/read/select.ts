@@ -1,4 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
+import { isFileLike } from "../files.ts"
 import { nearest } from "../../internal/suggest.ts"
 import { viewOf, type SchemaView } from "./view.ts"
 
@@ -50,18 +51,31 @@ export function readSelection(
   return issues.length > 0 ? { issues } : { selection: chosen }
 }
 
-/** The selected part of a value. Values that are not objects stay whole. */
+/** The selected part of a value. Values that are not objects stay whole, and so do files, bytes and dates. */
 export function pick(value: unknown, selection: Selection): unknown {
   if (selection === true) return value
   if (Array.isArray(value)) return value.map((item) => pick(item, selection))
-  if (!isRecord(value)) return value
+  if (!isRecord(value) || isWhole(value)) return value
   const rest = selection.get(ANY)
   const picked: [string, unknown][] = []
   for (const key of Object.keys(value)) {
-    const own = selection.get(key) ?? rest
+    const own = selection.get(key) ?? atDots(selection, key) ?? rest
     if (own !== undefined) picked.push([key, pick(value[key], own)])
   }
   return Object.fromEntries(picked)
+}
+
+function isWhole(value: Readonly<Record<string, unknown>>): boolean {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || isFileLike(value)) return true
+  return typeof value["toJSON"] === "function"
+}
+
+/** The selection of a name with dots, which a path cannot tell from several names. */
+function atDots(selection: Selection, name: string): Selection | undefined {
+  if (!name.includes(".")) return undefined
+  let at: Selection | undefined = selection
+  for (const part of name.split(".")) at = at === true ? undefined : at?.get(part)
+  return at
 }
 
 /** The names of a path, or what is wrong with it. */
@@ -73,10 +87,11 @@ function namesOf(path: string, root: SchemaView): readonly string[] | string {
     const declared = [...new Set(views.flatMap((view) => [...view.names]))]
     const [first = ""] = left.split(".", 1)
     // A name may have dots itself.
-    const name =
+    let name =
       declared.find((one) => one.includes(".") && (left === one || left.startsWith(`${one}.`))) ??
       first
     const next = views.flatMap((view) => memberOf(view, name))
+    if (!declared.includes(name) && next.length > 0 && next.every(isScalar)) name = left
     if (name === "" || next.length === 0) return missing(name, names, declared, views)
     names.push(name)
     if (left.length === name.length) return names
@@ -97,13 +112,13 @@ function throughLists(view: SchemaView): readonly SchemaView[] {
 }
 
 function memberOf(view: SchemaView, name: string): readonly SchemaView[] {
-  const { types, names, rest } = view
-  if (types.size > 0 && !types.has("object")) return []
-  const own = view.declared(name) ?? rest
-  if (own !== undefined) return [own]
-  // A schema that says nothing about members.
-  const isClosed = names.length > 0 || view.first("additionalProperties") === false
-  return isClosed ? [] : [viewOf({})]
+  if (view.types.size > 0 && !view.types.has("object")) return []
+  const own = view.declared(name) ?? view.rest
+  return [...(own === undefined ? [] : [own]), ...(view.isFree ? [viewOf({})] : [])]
+}
+
+function isScalar({ types }: SchemaView): boolean {
+  return types.size > 0 && !types.has("object") && !types.has("array")
 }
 
 function missing(

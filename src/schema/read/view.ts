@@ -118,6 +118,20 @@ export class SchemaView {
     return either(schemas)
   }
 
+  /** Whether a value may be an object of which the schema says nothing. */
+  get isFree(): boolean {
+    return this.#all.some((one, at) => {
+      const types = typesOf(one)
+      const isObject = types.length === 0 || types.includes("object")
+      const isDeclared =
+        this.#declared[at]?.size !== 0 ||
+        one.layers.some(
+          ({ schema }) => "additionalProperties" in schema || "patternProperties" in schema,
+        )
+      return isObject && !one.isNothing && !isDeclared
+    })
+  }
+
   /** The schema of a property, declared or not. */
   property(name: string): SchemaView {
     return this.declared(name) ?? this.rest ?? viewOf({})

@@ -23,7 +23,7 @@ export interface SourceOptions extends UpgradeRules {
 // Those of own routes. DELETE also ends an MCP session; the MCP headers are those of both protocol eras.
 const METHODS = "GET, POST, PUT, PATCH, DELETE"
 const REQUEST_HEADERS =
-  "accept, authorization, cache-control, content-disposition, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, " +
+  "accept, authorization, baggage, cache-control, content-disposition, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, " +
   "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-outer-call, " +
   "x-resume, x-timeout-ms"
 const EXPOSED =

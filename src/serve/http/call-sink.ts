@@ -8,6 +8,7 @@ import { closing } from "../../protocol/refusals.ts"
 import { executeInto, type ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isIdempotencyKey } from "../../core/call-policy.ts"
+import { readTrace, type CallEntry, type FromEntry } from "../../core/tracing.ts"
 import { readOuterText, type NestedInOuter, type OuterCall } from "../../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, OperationSpec } from "../../core/types.ts"
 import { perObject } from "../../internal/per-object.ts"
@@ -26,7 +27,7 @@ export interface RequestTerms
 export interface ItemTerms
   extends RequestTerms, Pick<CallOptions, "parentRequestId" | "progress"> {}
 
-type CallOrigin = Pick<HTTPIncoming, "requestId" | "onGone"> & RespondingRequest
+type CallOrigin = Pick<HTTPIncoming, "method" | "requestId" | "onGone"> & RespondingRequest
 
 /** The calls of a server. */
 export interface CallsHost {
@@ -39,9 +40,13 @@ export interface CallsHost {
  *
  * It is in `running` if it takes longer than a turn, and is cancelled when its client disconnects.
  */
-export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, AnsweredOverHTTP {
+export class HTTPCall
+  extends CallSink
+  implements CallOptions, NestedInOuter, AnsweredOverHTTP, FromEntry
+{
   // The headers have been validated, and the id is created on first use.
   override readonly isValidated: boolean = true
+  readonly via = "http"
   readonly identity: Identity | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
@@ -72,7 +77,8 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, An
     this.#host = host
     this.identity = identity
     this.timeout = shorter(own?.timeout, terms.timeout)
-    this.metadata = own?.metadata ? { ...own.metadata, ...terms.metadata } : terms.metadata
+    // A call of a batch may belong to another trace than the request.
+    this.metadata = own?.metadata ? { ...terms.metadata, ...own.metadata } : terms.metadata
     this.policy = own?.policy ?? terms.policy
     this.idempotencyKey = own?.idempotencyKey ?? terms.idempotencyKey
     this.outer = own?.outer ?? terms.outer
@@ -82,6 +88,10 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, An
 
   get requestId(): string {
     return this.#incoming.requestId
+  }
+
+  get entry(): CallEntry {
+    return httpEntry(this.#incoming)
   }
 
   get answering(): ResponseHost {
@@ -134,6 +144,11 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter, An
   }
 }
 
+/** How a call of a request arrived. */
+export function httpEntry({ method }: Pick<HTTPIncoming, "method">): CallEntry {
+  return { kind: "http", isPublic: true, attributes: { "http.request.method": method } }
+}
+
 /** The shorter of two timeouts, if there are any. */
 function shorter(asked: number | undefined, longest: number | undefined): number | undefined {
   return asked === undefined || longest === undefined
@@ -164,10 +179,9 @@ export function termsOf(
   longest: number | undefined,
 ): RequestTerms {
   const timeout = incoming.header("x-timeout-ms")
-  const traceparent = incoming.header("traceparent")
   return {
     timeout: shorter(timeout === undefined ? undefined : milliseconds(timeout), longest),
-    metadata: traceparent === undefined ? undefined : { traceparent },
+    metadata: readTrace((name) => incoming.header(name)) as RequestTerms["metadata"],
     policy: policyOf(incoming.header("cache-control")),
     idempotencyKey: keyOf(incoming.header("idempotency-key")),
     outer: readOuterText(incoming.header("x-outer-call")),

@@ -5,8 +5,10 @@ import { refusal, type CallError } from "../../core/errors.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import type { AppliedPolicy } from "../../core/policy-state.ts"
 import type { Logger } from "../../internal/logger.ts"
+import type { Outlook } from "../../approvals/outlook.ts"
 import type {
   AnyRegistry,
+  OperationRegistry,
   RegisteredOperation,
   RegistryChange,
   SearchOptions,
@@ -93,6 +95,11 @@ export class ExposedRegistry implements AnyRegistry {
   /** @internal */
   updateIndex(isDue: () => boolean): boolean {
     return this.#registry.updateIndex?.(isDue) ?? true
+  }
+
+  /** @internal */
+  outlook(...[id, call]: Parameters<OperationRegistry["outlook"]>): Outlook | undefined {
+    return this.#registry.outlook?.(id, call)
   }
 
   /** @internal */

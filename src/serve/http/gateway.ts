@@ -110,15 +110,16 @@ async function answerCall(
   const { incoming } = request
   const id = idOf(spec)
   const accept = incoming.header("accept")
+  // Read before anything runs: a malformed query is refused without side effects.
+  const select = await selectionIn(incoming.query, id, spec)
   if (spec.type === "subscription") {
     checkAcceptsEvents(accept, id)
-    return await context.stream(id, spec, await read(), request, envelopeText)
+    const textOf = (item: ResponseEnvelope): string => envelopeText(select(item))
+    return await context.stream(id, spec, await read(), request, textOf)
   }
   if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
-  // Read before anything runs: a malformed query is refused without side effects.
   const isBare = incoming.query !== "" && (await asksToUnwrap(incoming.query))
   const preferred = preferredReturn(incoming.header("prefer"))
-  const select = await selectionIn(incoming.query, id, spec)
   const envelope = select(await context.execute(id, spec, await read(), request))
   const answer = await encodeFiles(() => {
     if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)

@@ -11,6 +11,7 @@ import { deferred, withTimeout } from "../../internal/wait.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { FromEntry } from "../../core/tracing.ts"
 import type { AnsweredOverHTTP } from "../../core/http-response.ts"
 import type { CallOptions, OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../../http-client/exact-json.ts"
@@ -22,6 +23,7 @@ import {
   HTTPCall,
   inputOrEmpty,
   lastNumberOf,
+  httpEntry,
   streamTermsOf,
   termsOf,
   watchAll,
@@ -90,7 +92,14 @@ export class HTTPContext implements CallsHost {
   /** The spec of an operation that a caller may see. */
   findFor(caller: HTTPCaller, id: string): OperationSpec | undefined {
     const spec = this.find(id)
-    return spec !== undefined && maySee(spec, caller.identity) ? spec : undefined
+    return spec !== undefined && this.isShown(spec, caller) ? spec : undefined
+  }
+
+  /** Whether an operation is listed for a caller: some call of it could be allowed. */
+  isShown(spec: OperationSpec, { identity }: HTTPCaller): boolean {
+    if (!maySee(spec, identity)) return false
+    const id = `${spec.namespace}.${spec.name}`
+    return this.registry.outlook?.(id, { identity, via: "http" })?.isDenied !== true
   }
 
   /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
@@ -159,8 +168,15 @@ export class HTTPContext implements CallsHost {
     if (full !== undefined) throw full
     const { requestId } = incoming
     const { logger } = this
-    const options: CallOptions & AnsweredOverHTTP = {
-      ...{ ...terms, metadata, requestId, identity: caller.identity },
+    const options: CallOptions & AnsweredOverHTTP & FromEntry = {
+      ...{
+        ...terms,
+        metadata,
+        requestId,
+        identity: caller.identity,
+        via: "http",
+        entry: httpEntry(incoming),
+      },
       get answering() {
         return responseHostOf(incoming, id, logger)
       },

@@ -11,7 +11,6 @@ import { withDeprecation } from "./deprecation.ts"
 import { parseQuery } from "./query-input.ts"
 import type { HTTPContext } from "./http-context.ts"
 import type { HTTPAnswer, HTTPCaller } from "../exchange.ts"
-import { maySee } from "../../tools/expose.ts"
 import { indexInSlices } from "../../engine/search-index.ts"
 
 /** An entry in the list of operations. */
@@ -47,7 +46,7 @@ export async function listOperations(
   if (query !== undefined) return byRank(await searchFor(context, caller, query, asked), asked)
   return byId(context, asked, (spec) => {
     if (namespace !== undefined && spec.namespace !== namespace) return false
-    return (type === undefined || spec.type === type) && maySee(spec, caller.identity)
+    return (type === undefined || spec.type === type) && context.isShown(spec, caller)
   })
 }
 

@@ -2,7 +2,8 @@ import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
-import { ENVELOPE, isLogLevel, traceOf, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
+import { readTrace, traceIn } from "../../core/tracing.ts"
+import { ENVELOPE, isLogLevel, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
 import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
 import { logOf, progressOf } from "./reports.ts"
@@ -21,7 +22,7 @@ export interface CallParts {
 
 /** Answers `tools/call`. */
 export function callTool(parts: CallParts, exchange: Exchange): Promise<object> {
-  const { era, peer, request, caller, token } = exchange
+  const { era, peer, request, caller, token, incoming } = exchange
   const { name, arguments: input = {}, _meta } = request.params ?? {}
   const meta = _meta as JsonObject | undefined
   if (typeof name !== "string") {
@@ -38,7 +39,20 @@ export function callTool(parts: CallParts, exchange: Exchange): Promise<object> 
     era,
     progress: progress?.report,
     log: isLogLevel(level) ? logOf(name, level, parts.logger, exchange) : undefined,
-    metadata: traceOf(meta),
+    metadata: (traceIn(meta) ??
+      (incoming && readTrace((header) => incoming.header(header)))) as SurfaceCall["metadata"],
+    entry: {
+      kind: "mcp",
+      isPublic: incoming !== undefined,
+      name: `tools/call ${name}`,
+      attributes: {
+        "mcp.method.name": "tools/call",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": name,
+        "jsonrpc.request.id": String(request.id),
+        "network.transport": incoming === undefined ? "pipe" : "tcp",
+      },
+    },
     isWhole: meta?.[WHOLE_RESULT] === true,
     valuesFor: exchange.valuesFor,
   }

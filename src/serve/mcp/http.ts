@@ -170,7 +170,7 @@ export class HTTPServing {
     })
     if (session !== undefined) session.open++
     for (const one of requests) {
-      exchanges.push(new Exchange(peer, era, one, caller, reply, valuesFor))
+      exchanges.push(new Exchange(peer, era, one, caller, reply, valuesFor, incoming))
     }
     stop = incoming.onGone(() => reply.close(true))
     for (const exchange of exchanges) void this.#responder.answer(exchange)

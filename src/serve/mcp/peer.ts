@@ -2,6 +2,7 @@ import { MAX_TIMER_DELAY } from "../../internal/clock.ts"
 import { CancelToken } from "../../internal/signals.ts"
 import type { JsonObject, LogLevel, MCPEra } from "../../mcp/model.ts"
 import type { KnownCaller } from "../authenticate.ts"
+import type { HTTPIncoming } from "../exchange.ts"
 import { notification } from "./messages.ts"
 import type { ProvideValues } from "../../tools/model.ts"
 import type { Answer, RequestId, RPCError } from "./messages.ts"
@@ -94,6 +95,8 @@ export class Exchange {
   readonly request: RPCRequest
   readonly caller: KnownCaller
   readonly valuesFor: ProvideValues | undefined
+  /** The request that brought it; `undefined` over stdio. */
+  readonly incoming: Pick<HTTPIncoming, "header"> | undefined
   /** Ends the work for the request. */
   readonly token: CancelToken = new CancelToken()
   readonly #channel: Channel
@@ -107,7 +110,9 @@ export class Exchange {
     caller: KnownCaller,
     channel: Channel,
     valuesFor?: ProvideValues,
+    incoming?: Pick<HTTPIncoming, "header">,
   ) {
+    this.incoming = incoming
     this.valuesFor = valuesFor
     this.peer = peer
     this.era = era

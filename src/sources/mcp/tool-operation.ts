@@ -83,9 +83,12 @@ class ToolParts implements LazyParts {
   }
 
   get policy(): LazyParts["policy"] {
-    const { normalize, output, maxTotalTimeout } = this.#server
+    const { normalize, output, maxTotalTimeout, trust } = this.#server
     // The server applies defaults itself, and its timeout applies instead of the registry's.
-    return { normalize, output, timeout: maxTotalTimeout, defaults: "leave", imported: true }
+    return {
+      ...{ normalize, output, timeout: maxTotalTimeout, defaults: "leave", imported: true },
+      claims: !trust,
+    }
   }
 
   get instructions(): string | undefined {

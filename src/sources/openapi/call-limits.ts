@@ -1,4 +1,5 @@
 import type { OperationContext } from "../../core/handler.ts"
+import type { CarriesTrace } from "../../core/tracing.ts"
 import { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import { addSignalListener, removeSignalListener } from "../../internal/signals.ts"
@@ -55,6 +56,7 @@ function endsWithin(context: HandlerContext | undefined, timeout: number): boole
 export type HandlerContext = Partial<
   Pick<
     OperationContext,
-    "signal" | "deadline" | "log" | "identity" | "revalidate" | "idempotencyKey"
+    "signal" | "deadline" | "log" | "identity" | "revalidate" | "idempotencyKey" | "metadata"
   >
->
+> &
+  CarriesTrace

@@ -27,6 +27,7 @@ import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
 import { encodeMultipart, holdsBlob } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
+import { traceRequest } from "./trace.ts"
 import { createCallLimits, type CallLimits, type HandlerContext } from "./call-limits.ts"
 
 /** A request that contains its secrets. */
@@ -146,16 +147,19 @@ export class HTTPOperationClient {
       const isOnce = isStreamed(request.body)
       if (more !== undefined) more.isOnce = isOnce
       const secrets = [...auth.secrets, ...secretsIn(ready.headers)]
-      const sent = exchange(request, {
-        fetch: this.fetch,
-        signal,
-        operationId: source.id,
-        secrets,
-        mayHaveEffect: mayHaveEffect(source),
-        encodeBody: encodeMultipart,
-        redirect: this.#config.redirect,
-        exposeHeaders: this.#config.exposeHeaders,
-      })
+      const { fetch } = this
+      const sent = traceRequest(context, { source, request, fetch, attempt }, (traced) =>
+        exchange(traced, {
+          fetch,
+          signal,
+          operationId: source.id,
+          secrets,
+          mayHaveEffect: mayHaveEffect(source),
+          encodeBody: encodeMultipart,
+          redirect: this.#config.redirect,
+          exposeHeaders: this.#config.exposeHeaders,
+        }),
+      )
       const response = await (isOnce ? sent.catch(refuseRepetition) : sent)
       // 304 has no data: the cache that asked for it has them, and for other callers it is an error.
       if (response.status < 400 && response.status !== 304) return { response, secrets }

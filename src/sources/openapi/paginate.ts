@@ -35,6 +35,7 @@ export const PAGINATE_OPTIONS: OptionsSchema<PaginateOptions & OperationContext>
   log: "any",
   progress: "any",
   requestInput: "any",
+  via: "any",
   policy: "any",
   idempotencyKey: "any",
   attempt: "any",

@@ -1,4 +1,5 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
+import type { TraceContext } from "../../core/tracing.ts"
 import { isPlainJson } from "../../core/plain-json.ts"
 import { outerText } from "../../core/outer-call.ts"
 import { loadedFiles } from "./exchange.ts"
@@ -19,6 +20,7 @@ export class Outgoing {
   /** The metadata as JSON; `undefined` without any. */
   readonly #metadata: string | undefined
   readonly #binaryMetadata: unknown
+  readonly #trace: TraceContext | undefined
   /** Failed attempts. */
   failures = 0
   /** One of these may have had effects. */
@@ -31,14 +33,15 @@ export class Outgoing {
   constructor(event: CallRequestedEvent, began: number) {
     this.event = event
     this.began = began
-    const { traceparent, metadata } = event
+    const { trace, traceparent, metadata } = event
+    this.#trace = trace ?? (traceparent === undefined ? undefined : { traceparent })
     const { value: data, binary: binaryMetadata } = isPlainJson(metadata)
       ? { value: metadata, binary: undefined }
       : loadedFiles().encodeValue(metadata)
     this.#binaryMetadata = binaryMetadata
     // Encoded at once: its sender learns that it cannot be.
     this.#metadata = JSON.stringify(
-      traceparent === undefined ? data : { traceparent, ...(data as object) },
+      this.#trace === undefined ? data : { ...(data as object), ...this.#trace },
     )
     if (isPlainJson(event.input)) this.input = JSON.stringify(event.input)
     else {
@@ -66,13 +69,13 @@ export class Outgoing {
 
   /** The headers of a separate request. */
   headers(now: number): Record<string, string> {
-    const { requestId, traceparent, idempotencyKey } = this.event
+    const { requestId, idempotencyKey } = this.event
     const timeout = this.#timeLeft(now)
     const outer = outerText(this.event)
     return {
       "request-id": requestId,
       ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
-      ...(traceparent !== undefined && { traceparent }),
+      ...this.#trace,
       ...(outer !== undefined && { "x-outer-call": outer }),
       ...(idempotencyKey !== undefined && { "idempotency-key": headerText(idempotencyKey) }),
       ...this.upload?.headers,

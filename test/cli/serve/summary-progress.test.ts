@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { commandLogger } from "../../../src/cli/serve/logger.ts"
-import { printProgress } from "../../../src/cli/serve/summary.ts"
+import { noteSlowSources, printProgress } from "../../../src/cli/serve/summary.ts"
 import { printSummary } from "../../../src/cli/serve/summary.ts"
 import type { Places } from "../../../src/cli/serve/summary.ts"
 import { resolveConfig } from "../../../src/config/resolve.ts"
@@ -184,6 +184,35 @@ describe("progress", () => {
       "… pets  ./pets.yaml",
       "✗ pets  Refused. It is tried again.",
     ])
+  })
+})
+
+describe("sources that take long to open", () => {
+  test("are reported after three seconds, unless that is enough before", async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    await using hub = emptyHub()
+    const mcp = { kind: "mcp", state: "loading" } as const
+    const sources = [
+      status({ ...mcp, name: "every", origin: "npx -y @example/every" }),
+      status({ ...mcp, name: "own", origin: "node ./server.mjs\u001B[2J" }),
+      status({ state: "loading" }),
+      status({ name: "there" }),
+    ]
+    const io = testIO()
+    const early = testIO()
+    noteSlowSources(withSources(hub, sources), io)
+    noteSlowSources(withSources(hub, sources), early)()
+    vi.advanceTimersByTime(2999)
+    expect(io.stderr.text).toBe("")
+    vi.advanceTimersByTime(10_000)
+    const lines = io.stderr.text.trim().split("\n")
+    expect(lines[0]).toContain("every: installing… (npx -y @example/every)")
+    expect(lines[1]).toContain("own: opening… (node ./server.mjs")
+    expect(lines[2]).toContain("pets: opening… (./pets.yaml)")
+    expect(lines).toHaveLength(3)
+    expect(io.stderr.text).not.toContain("\u001B[2J")
+    expect(early.stderr.text).toBe("")
   })
 })
 

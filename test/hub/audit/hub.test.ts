@@ -22,7 +22,7 @@ function hubOf(audit: AuditConfig | undefined, options: HubOptions = {}, baseDir
 
 describe("the audit log of a hub", () => {
   test("is that of its configuration, whose key is a reference", async () => {
-    const folder = logPath("..")
+    const folder = logPath(".")
     const config = { file: "logs/audit.jsonl", key: "${env:AUDIT_KEY}" }
     const env = { AUDIT_KEY: "a key that nobody should see" }
     const hub = hubOf(config, { env }, folder)

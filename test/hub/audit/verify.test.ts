@@ -47,7 +47,7 @@ describe("verifyAudit", () => {
         expect(ok && !isTorn).toBe(false)
         const line = text.slice(0, at).split("\n").length
         // The edit is in this line or, if it is a line break, between this one and the next.
-        if (!ok) expect(Math.abs((problems[0]?.line ?? 0) - line)).toBeLessThanOrEqual(1)
+        expect(Math.abs((problems[0]?.line ?? line) - line)).toBeLessThanOrEqual(1)
       }),
       { numRuns: 300 },
     )

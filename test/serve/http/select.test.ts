@@ -19,6 +19,15 @@ const registry = createRegistry(
         return [{ number: 1, owner: { name: "Ada" } }]
       },
     }),
+    operation("repo.feed", {
+      type: "subscription",
+      inputSchema: Type.Object({}),
+      outputSchema: Type.Object({ number: Type.Integer(), title: Type.String() }),
+      async *handler() {
+        calls++
+        yield { number: 1, title: "One" }
+      },
+    }),
   ],
   { logger: silentLogger },
 )
@@ -60,4 +69,17 @@ describe.each(Object.entries(WAYS))("a selection over the %s", (_, use) => {
     })
     expect(calls).toBe(before)
   })
+})
+
+test("a selection is made of each item of a stream, and checked before it starts", async () => {
+  await using api = apiOf(registry)
+  const read = async (select: string): Promise<string> => {
+    const headers = { accept: "text/event-stream" }
+    return await (await api.post(`/operations/repo.feed?select=${select}`, {}, headers)).text()
+  }
+  const events = await read("number")
+  expect(events).toContain('"data":{"number":1}')
+  const before = calls
+  expect(await read("titel")).toContain('Did you mean \\"title\\"?')
+  expect(calls).toBe(before)
 })

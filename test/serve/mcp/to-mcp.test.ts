@@ -1,8 +1,10 @@
+import { Type } from "typebox"
 import { describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../src/testing.ts"
 import { toMCP } from "../../../src/serve/mcp/to-mcp.ts"
 import type { MCPServerOptions } from "../../../src/serve/mcp/options.ts"
-import { greet, quietRegistry } from "../../support/operations.ts"
+import { greet, operation, quietRegistry } from "../../support/operations.ts"
+import { connect, textOf } from "./support/clients.ts"
 
 const URL_HERE = "http://localhost/mcp"
 const HEADERS = {
@@ -117,4 +119,46 @@ test("what is no registry is refused at once", () => {
   for (const odd of [undefined, {}, { execute: 1 }]) {
     expect(() => toMCP(odd as never)).toThrow(TypeError)
   }
+})
+
+describe.each(["legacy", "modern"] as const)("strict schemas for a client, %s", (era) => {
+  test("close all objects, and calls may have nulls or leave members out", async () => {
+    const echo = operation("demo.echo", {
+      inputSchema: Type.Object({
+        id: Type.Integer(),
+        note: Type.Optional(Type.String()),
+        at: Type.Optional(Type.Object({ x: Type.Optional(Type.Number()) })),
+      }),
+      handler: (input: unknown) => JSON.stringify(input),
+    })
+    const loose = operation("demo.loose", {
+      inputSchema: Type.Object({ labels: Type.Record(Type.String(), Type.String()) }),
+      handler: () => "loose",
+    })
+    const options = { schemaProfile: "strict", logger: silentLogger } as const
+    await using server = toMCP(quietRegistry([echo, loose]), options)
+    await using listening = await server.listen({ port: 0 })
+    await using client = await connect(listening.url, era)
+    const schemas = new Map(
+      (await client.listTools()).tools.map(({ name, inputSchema }) => [name, inputSchema]),
+    )
+    expect(schemas.get("demo_echo")).toMatchObject({
+      properties: {
+        note: { type: ["string", "null"] },
+        at: { type: ["object", "null"], additionalProperties: false, required: ["x"] },
+      },
+      required: ["id", "note", "at"],
+      additionalProperties: false,
+    })
+    expect(schemas.get("demo_loose")).not.toHaveProperty("additionalProperties", false)
+
+    const call = async (args: Record<string, unknown>): Promise<string> =>
+      textOf(await client.callTool({ name: "demo_echo", arguments: args }))
+    expect(await call({ id: 1, note: null, at: { x: null } })).toBe('{"id":1,"at":{}}')
+    expect(await call({ id: 1, note: "n", at: null })).toBe('{"id":1,"note":"n"}')
+    expect(await call({ id: 1 })).toBe('{"id":1}')
+    expect(await call({ id: null, note: null, at: null })).toContain("VALIDATION_ERROR")
+    const labels = { labels: { a: "b" } }
+    expect(textOf(await client.callTool({ name: "demo_loose", arguments: labels }))).toBe("loose")
+  })
 })

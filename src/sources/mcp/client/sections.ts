@@ -4,7 +4,8 @@ import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import { traceOf, type JsonObject } from "../../../mcp/model.ts"
+import { carrierOf, type CarriesTrace } from "../../../core/tracing.ts"
+import type { JsonObject } from "../../../mcp/model.ts"
 import type { CallOptions } from "../../../core/types.ts"
 import type { ResolvedServer } from "../config.ts"
 import { promptOperations, resourceOperations } from "../extra-operation.ts"
@@ -155,15 +156,16 @@ export class ExtraSection extends Section {
 export type ToolCallContext = Pick<
   CallOptions,
   "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity" | "requestId"
->
+> &
+  CarriesTrace
 
 /** The request options of a call that only reads: the request has no effect, so it may be repeated. */
 export function readOptions(
   context: ToolCallContext,
   operationId: string | undefined,
 ): MCPRequestOptions {
-  const { signal, deadline, progress, requestInput, metadata } = context
-  const meta = traceOf(metadata)
+  const { signal, deadline, progress, requestInput } = context
+  const meta = carrierOf(context, "mcp") as JsonObject | undefined
   const caller = callerOf(context, operationId)
   return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
 }

@@ -5,7 +5,8 @@ import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import type { MCPChannel, ResolvedServer } from "../config.ts"
-import { traceOf, WHOLE_RESULT, type MCPToolDefinition } from "../../../mcp/model.ts"
+import { traceExchange } from "../../../core/tracing.ts"
+import { WHOLE_RESULT, type MCPToolDefinition } from "../../../mcp/model.ts"
 import { loadPins, savePins, type PinStore } from "../pins.ts"
 import { judgeTools, quarantined, type JudgedTool } from "../check-pins.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
@@ -124,18 +125,27 @@ export class ToolSection extends Section<Tool> {
     const wait = this.#admit(definition.name, context)
     if (wait !== undefined) await wait
     const started = systemClock.now()
-    const result = await connection.callTool(definition, sent, {
-      signal: lightSignal(context),
-      get deadline() {
-        return context.deadline
-      },
-      timeout: server.tools.get(definition.name)?.timeout,
-      progress: context.progress,
-      requestInput: context.requestInput,
-      meta: { ...traceOf(context.metadata), [WHOLE_RESULT]: true },
-      isRepeatable: isRepeatable(server, tool),
-      caller: callerOf(context, operationId),
-    })
+    const { name } = definition
+    const attributes = { "mcp.method.name": "tools/call", "gen_ai.tool.name": name }
+    const result = await traceExchange(
+      context,
+      `tools/call ${name}`,
+      "mcp",
+      attributes,
+      (carrier) =>
+        connection.callTool(definition, sent, {
+          signal: lightSignal(context),
+          get deadline() {
+            return context.deadline
+          },
+          timeout: server.tools.get(definition.name)?.timeout,
+          progress: context.progress,
+          requestInput: context.requestInput,
+          meta: { ...carrier, [WHOLE_RESULT]: true },
+          isRepeatable: isRepeatable(server, tool),
+          caller: callerOf(context, operationId),
+        }),
+    )
     return toolEnvelope(result, {
       server: server.name,
       tool: definition,

@@ -1,4 +1,4 @@
-import { isPlainObject } from "../internal/guards.ts"
+import { isPlainObject } from "./guards.ts"
 
 /** Inputs with more levels get no key. */
 const MAX_DEPTH = 64

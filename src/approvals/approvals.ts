@@ -1,0 +1,330 @@
+// What a person has to approve, and how they are asked. Runs as the outermost middleware.
+import {
+  APPROVAL_LIST,
+  type ApprovalCall,
+  type ApprovalDecision,
+  type ApprovalFunction,
+  type ApprovalList,
+  type Verdict,
+} from "../core/approvals.ts"
+import { markInternal } from "../core/error-marks.ts"
+import { CallError, refusal } from "../core/errors.ts"
+import type { Middleware, MiddlewareCall } from "../core/middleware.ts"
+import type { Identity, InputResponse } from "../core/types.ts"
+import { systemClock, wallTimeOf } from "../internal/clock.ts"
+import { jsonKey } from "../internal/json-key.ts"
+import { reasonOf } from "../internal/message-text.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { Clock } from "../internal/platform.ts"
+import { sha256Hex } from "../internal/sha256.ts"
+import { withTimeout } from "../internal/wait.ts"
+import { questionFor, shownInput } from "./question.ts"
+import { compileList, isStricter, unmatched, verdictOf, type CompiledList } from "./rules.ts"
+import { possibleVerdicts, type Outlook } from "./outlook.ts"
+import {
+  APPROVAL_MS,
+  Tickets,
+  type ApprovalAnswer,
+  type Ticket,
+  type WaitingApproval,
+} from "./tickets.ts"
+
+/** Nobody answered in time. */
+const LATE = Symbol("late")
+
+/** The lists that count for an operation. */
+export type ListsOf = (operationId: string) => readonly CompiledList[]
+
+/** Creates approvals from lists of rules: of several lists, the strictest decision counts. */
+export function createApprovals(...lists: readonly ApprovalList[]): Approvals {
+  return new Approvals(fixedLists("createApprovals", lists))
+}
+
+/** Compiles lists that count for all operations. Throws a `TypeError` for the first invalid rule. */
+export function fixedLists(caller: string, lists: readonly ApprovalList[]): ListsOf {
+  validateOptions(caller, { lists }, { lists: { list: APPROVAL_LIST } })
+  const compiled = lists.map((list, index) =>
+    compileList(list, lists.length === 1 ? "approvals" : `approvals list ${index + 1}`),
+  )
+  return () => compiled
+}
+
+/** Decides what a person has to approve first, and keeps what was asked. */
+export class Approvals {
+  readonly #clock: Clock
+  readonly #tickets: Tickets
+  #listsOf: ListsOf
+  #address: ((id: string) => string) | undefined
+
+  /** @internal */
+  constructor(listsOf: ListsOf, clock: Clock = systemClock) {
+    this.#listsOf = listsOf
+    this.#clock = clock
+    this.#tickets = new Tickets(clock)
+  }
+
+  /** The calls that wait for a person, the oldest first. */
+  get waiting(): readonly WaitingApproval[] {
+    return this.#tickets.waiting
+  }
+
+  /**
+   * Approves or declines a call that waits; its caller makes it again. Returns `false` if there is none with this id, or no
+   * longer.
+   */
+  answer(id: string, answer: ApprovalAnswer): boolean {
+    validateOptions("answer", answer, {
+      approve: { required: "boolean" },
+      by: "string",
+      session: "boolean",
+    })
+    return this.#tickets.answer(id, answer)
+  }
+
+  /** What the rules say of a call. A promise if a function of the rules returns one. */
+  decide(call: ApprovalCall): ApprovalDecision | Promise<ApprovalDecision> {
+    const whole: ApprovalCall = {
+      identity: undefined,
+      input: undefined,
+      ...call,
+      via: call.via ?? "call",
+    }
+    return this.#strictest(this.#listsOf(call.operationId), whole, 0, undefined)
+  }
+
+  /** @internal Replaces the rules; what was approved stays approved. */
+  setLists(listsOf: ListsOf): void {
+    this.#listsOf = listsOf
+  }
+
+  /** @internal Where a person can approve a call. */
+  setAddress(address: ((id: string) => string) | undefined): void {
+    this.#address = address
+  }
+
+  /** @internal What may happen to the calls of an operation, as far as they are known. */
+  outlook(call: ApprovalCall): Outlook {
+    return possibleVerdicts(this.#listsOf(call.operationId), call)
+  }
+
+  /** @internal The middleware for an operation; `undefined` if all its calls run. */
+  for(operation: Pick<ApprovalCall, "operationId" | "spec" | "hasClaims">): Middleware | undefined {
+    if (this.outlook(operation).isFree) return undefined
+    const { hasClaims } = operation
+    const admit = (call: MiddlewareCall): Promise<void> | undefined => this.#admit(call, hasClaims)
+    return {
+      call: (call, next) => admit(call)?.then(() => next()) ?? next(),
+      stream: async function* (call, next) {
+        await admit(call)
+        yield* next()
+      },
+    }
+  }
+
+  /** Returns nothing if a call runs now; rejects if it does not run. */
+  #admit(call: MiddlewareCall, hasClaims: boolean | undefined): Promise<void> | undefined {
+    if (call.trusted) return undefined
+    const { operationId, spec, identity, input, via, isNested, metadata } = call
+    const subject = { operationId, spec, identity, input, via, isNested, metadata, hasClaims }
+    const decided = this.#strictest(this.#listsOf(operationId), subject, 0, undefined)
+    if (decided instanceof Promise) return decided.then((decision) => this.#follow(call, decision))
+    return this.#follow(call, decided)
+  }
+
+  #follow(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> | undefined {
+    switch (decision.decide) {
+      case "deny":
+        return Promise.reject(denied(call, decision))
+      case "ask":
+        // The approval of the outer call includes what it consists of.
+        if (!call.isNested || decision.nested === true) return this.#ask(call, decision)
+        break
+      case "allow":
+    }
+    call.noteApproval?.(decision)
+    return undefined
+  }
+
+  async #ask(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> {
+    const { operationId, identity, via } = call
+    const caller = callerOf(identity)
+    const grant = this.#tickets.grantFor(caller, operationId)
+    if (grant !== undefined) return this.#approve(call, decision, grant.by)
+    const binding = bindingOf(call)
+    const earlier = this.#tickets.find(binding)
+    if (earlier?.state === "approved" && this.#tickets.close(earlier)) {
+      return this.#approve(call, decision, earlier.answeredBy)
+    }
+    if (earlier?.state === "declined") throw declined(call, decision)
+    const { rule, reason } = decision
+    const ticket =
+      earlier ??
+      this.#tickets.open(binding, {
+        ...{ operationId, caller, via, rule, reason },
+        input: shownInput(call.input),
+      })
+    const answer = await this.#answerOf(call, decision, ticket)
+    if (answer === undefined) throw this.#required(call, decision, ticket, binding !== undefined)
+    const isOpen = this.#tickets.close(ticket) && answer !== LATE
+    if (answer !== LATE && answer.action !== "accept") throw declined(call, decision)
+    if (!isOpen || (binding !== undefined && bindingOf(call) !== binding)) {
+      throw refusal(
+        "APPROVAL_REQUIRED",
+        `"${operationId}" was not called: its approval came too late, was used before, or is for another input. Make the call again.`,
+        { operationId },
+      )
+    }
+    this.#approve(call, decision, "caller")
+  }
+
+  /** Asks whoever calls; `undefined` if they cannot be asked. */
+  async #answerOf(
+    call: MiddlewareCall,
+    decision: ApprovalDecision,
+    ticket: Ticket,
+  ): Promise<InputResponse | typeof LATE | undefined> {
+    const before = ticket.state
+    ticket.state = "asking"
+    const question = questionFor(call, decision, `approval-${ticket.secret}`)
+    try {
+      return await withTimeout(call.requestInput(question), APPROVAL_MS, () => LATE, {
+        clock: this.#clock,
+        keepsAlive: false,
+      })
+    } catch (error) {
+      // A caller that has left may come back with the answer: so do MCP clients of the new era.
+      ticket.state = call.signal.aborted ? "asked" : before
+      if (call.signal.aborted) throw error
+      return undefined
+    }
+  }
+
+  #approve(call: MiddlewareCall, decision: ApprovalDecision, approvedBy: string | undefined): void {
+    call.noteApproval?.({ ...decision, approvedBy, approvedAt: wallTimeOf(this.#clock) })
+  }
+
+  #required(
+    { operationId }: MiddlewareCall,
+    { rule, reason }: ApprovalDecision,
+    ticket: Ticket,
+    isBound: boolean,
+  ): CallError {
+    const about = `"${operationId}" was not called: a person has to approve it first${reason === undefined ? "" : ` (${reason})`}.`
+    if (!isBound) {
+      this.#tickets.close(ticket)
+      return refusal(
+        "APPROVAL_REQUIRED",
+        `${about} Its input is not JSON data: call it from a client that can be asked.`,
+        { operationId, details: { rule, reason } },
+      )
+    }
+    ticket.state = "waiting"
+    const { id, expiresAt } = ticket
+    const address = this.#address?.(id)
+    const where = address === undefined ? "" : ` at ${address}`
+    const until = new Date(expiresAt).toISOString()
+    return refusal(
+      "APPROVAL_REQUIRED",
+      `${about} Ask them to approve it${where} (approval ${id}, until ${until}), then make the same call again, with the same input.`,
+      { operationId, details: { approvalId: id, address, expiresAt, rule, reason } },
+    )
+  }
+
+  /** The strictest decision of lists. */
+  #strictest(
+    lists: readonly CompiledList[],
+    call: ApprovalCall,
+    from: number,
+    found: ApprovalDecision | undefined,
+  ): ApprovalDecision | Promise<ApprovalDecision> {
+    let strictest = found
+    for (let index = from; index < lists.length && strictest?.decide !== "deny"; index++) {
+      const decision = firstOf(lists[index] as CompiledList, call, 0)
+      if (decision instanceof Promise) {
+        return decision.then((late) =>
+          this.#strictest(lists, call, index + 1, stricterOf(strictest, late)),
+        )
+      }
+      strictest = stricterOf(strictest, decision)
+    }
+    return strictest ?? unmatched(call)
+  }
+}
+
+/** The decision of the first rule that applies. */
+function firstOf(
+  list: CompiledList,
+  call: ApprovalCall,
+  from: number,
+): ApprovalDecision | undefined | Promise<ApprovalDecision | undefined> {
+  for (let index = from; index < list.length; index++) {
+    const compiled = list[index] as CompiledList[number]
+    const { decide, rule = "", reason, nested, decideBy } = compiled
+    if (compiled.applies(call) !== true) continue
+    if (decideBy === undefined) return { decide, rule, reason, nested }
+    const verdict = calledFor(decideBy, call, rule)
+    if (verdict instanceof Promise) {
+      return verdict.then((late) =>
+        late === undefined ? firstOf(list, call, index + 1) : { decide: late, rule },
+      )
+    }
+    if (verdict !== undefined) return { decide: verdict, rule }
+  }
+  return undefined
+}
+
+/** What a function decides. A call about which it fails is not made. */
+function calledFor(
+  decideBy: ApprovalFunction,
+  call: ApprovalCall,
+  rule: string,
+): Verdict | undefined | Promise<Verdict | undefined> {
+  const fail = (cause: unknown): never => {
+    const { operationId } = call
+    const message = `"${operationId}" was not called: the function of ${rule} failed: ${reasonOf(cause)}`
+    throw markInternal(
+      new CallError("EXECUTION_ERROR", message, { operationId, cause, mayHaveExecuted: false }),
+    )
+  }
+  try {
+    const returned: unknown = decideBy(call)
+    if (!(returned instanceof Promise)) return verdictOf(returned, rule)
+    return returned.then((late: unknown) => verdictOf(late, rule)).catch(fail)
+  } catch (cause) {
+    return fail(cause)
+  }
+}
+
+function stricterOf(
+  left: ApprovalDecision | undefined,
+  right: ApprovalDecision | undefined,
+): ApprovalDecision | undefined {
+  return right !== undefined && isStricter(right, left) ? right : left
+}
+
+function callerOf(identity: Identity | undefined): string | undefined {
+  return typeof identity?.id === "string" ? identity.id : undefined
+}
+
+/** The caller, operation and exact input of a call; `undefined` if the input is not JSON data. */
+function bindingOf({ identity, operationId, input }: MiddlewareCall): string | undefined {
+  const key = jsonKey(input)
+  if (key === undefined) return undefined
+  return sha256Hex(JSON.stringify([callerOf(identity) ?? null, operationId, key]))
+}
+
+function denied({ operationId }: MiddlewareCall, { rule, reason }: ApprovalDecision): CallError {
+  return refusal(
+    "DENIED_BY_RULE",
+    `"${operationId}" was not called: a rule denies it${reason === undefined ? "." : `: ${reason}`}`,
+    { operationId, details: { rule, reason } },
+  )
+}
+
+function declined({ operationId }: MiddlewareCall, { rule }: ApprovalDecision): CallError {
+  return refusal(
+    "DECLINED",
+    `"${operationId}" was not called: the person who was asked did not approve it. Do not call it again unless they ask for it.`,
+    { operationId, details: { rule } },
+  )
+}

@@ -1,0 +1,265 @@
+import {
+  traceIn,
+  type CallOutcome,
+  type CallScope,
+  type CallTracer,
+  type CallTracing,
+  type CarriesTrace,
+  type FromEntry,
+  type TraceAttributes,
+  type TraceContext,
+  type TraceDestination,
+  type TracedCall,
+  type TraceFields,
+} from "../core/tracing.ts"
+import type { CallError } from "../core/errors.ts"
+import type { CallOptions } from "../core/types.ts"
+import type { Logger } from "../internal/logger.ts"
+import { typeName } from "../internal/message-text.ts"
+import type { Call } from "./call.ts"
+
+interface Part {
+  readonly tracer: CallTracer
+  readonly scope: CallScope
+}
+
+/** The tracers of a registry. One that throws is logged once, and harms no call. */
+export class Tracers {
+  readonly #tracers = new Set<CallTracer>()
+  readonly #failed = new WeakSet<CallTracer>()
+  readonly #logger: Logger
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  get size(): number {
+    return this.#tracers.size
+  }
+
+  /** Adds a tracer; returns a function that removes it. */
+  add(tracer: CallTracer): () => void {
+    if (typeof (tracer as Partial<CallTracer> | null | undefined)?.begin !== "function") {
+      throw new TypeError(
+        `trace(tracer): must be an object with a function begin(), got ${typeName(tracer)}.`,
+      )
+    }
+    if (this.#tracers.has(tracer)) throw new TypeError("trace(tracer): this tracer traces already.")
+    this.#tracers.add(tracer)
+    return () => void this.#tracers.delete(tracer)
+  }
+
+  begin(call: Call, input: unknown): CallScope | undefined {
+    const parts: Part[] = []
+    for (const tracer of this.#tracers) {
+      const view = new CallToTrace(call, input, tracer)
+      const scope = this.guard(tracer, () => tracer.begin(view))
+      if (scope !== undefined) parts.push({ tracer, scope })
+    }
+    return parts.length === 0 ? undefined : new Scopes(this, parts)
+  }
+
+  refused(
+    operationId: string,
+    options: CallOptions | undefined,
+    parent: Call | undefined,
+    error: CallError,
+  ): void {
+    for (const tracer of this.#tracers) {
+      this.guard(tracer, () => {
+        const call: TracedCall = {
+          operationId,
+          type: undefined,
+          requestId: options?.requestId,
+          parentRequestId: parent?.requestId ?? options?.parentRequestId,
+          parent: scopeFor(parent, tracer),
+          entry: parent === undefined ? (options as FromEntry | undefined)?.entry : undefined,
+          trace: parent === undefined ? sentBy(options) : undefined,
+          identity: parent?.identity ?? options?.identity,
+          input: undefined,
+        }
+        tracer.refused?.(call, error)
+      })
+    }
+  }
+
+  /** Runs a function of a tracer; `undefined` if it throws. */
+  guard<T>(tracer: CallTracer, run: () => T): T | undefined {
+    try {
+      return run()
+    } catch (error) {
+      if (this.#failed.has(tracer)) return undefined
+      this.#failed.add(tracer)
+      this.#logger.error("A tracer threw; further errors of it are not logged", { error })
+      return undefined
+    }
+  }
+}
+
+/** The scopes of one call, one for each tracer, as one scope that never throws by itself. */
+class Scopes implements CallScope {
+  readonly #tracers: Tracers
+  readonly parts: readonly Part[]
+
+  constructor(tracers: Tracers, parts: readonly Part[]) {
+    this.#tracers = tracers
+    this.parts = parts
+  }
+
+  /** The outcome is that of `work`, which runs exactly once, whatever the tracers do. */
+  run<T>(work: () => T): T {
+    let settled: { readonly value: T } | { readonly thrown: unknown } | undefined
+    let hasBegun = false
+    const once = (): void => {
+      if (hasBegun) return
+      hasBegun = true
+      try {
+        settled = { value: work() }
+      } catch (thrown) {
+        settled = { thrown }
+      }
+    }
+    const enter = (index: number): void => {
+      const part = this.parts[index]
+      if (part === undefined) once()
+      else this.#tracers.guard(part.tracer, () => part.scope.run(() => enter(index + 1)))
+    }
+    enter(0)
+    once()
+    const outcome = settled as unknown as { readonly value: T } | { readonly thrown: unknown }
+    if ("thrown" in outcome) throw outcome.thrown
+    return outcome.value
+  }
+
+  end(outcome: CallOutcome): void {
+    this.#each(({ scope }) => scope.end(outcome))
+  }
+
+  item(): void {
+    this.#each(({ scope }) => scope.item?.())
+  }
+
+  event(name: string, attributes: TraceAttributes): void {
+    this.#each(({ scope }) => scope.event?.(name, attributes))
+  }
+
+  carrier(to: TraceDestination): TraceContext | undefined {
+    return this.#first(({ scope }) => scope.carrier?.(to))
+  }
+
+  fields(): TraceFields | undefined {
+    return this.#first(({ scope }) => scope.fields?.())
+  }
+
+  child(name: string, to: TraceDestination, attributes: TraceAttributes): CallScope | undefined {
+    const parts: Part[] = []
+    this.#each(({ tracer, scope }) => {
+      const child = scope.child?.(name, to, attributes)
+      if (child !== undefined) parts.push({ tracer, scope: child })
+    })
+    return parts.length === 0 ? undefined : new Scopes(this.#tracers, parts)
+  }
+
+  #each(visit: (part: Part) => void): void {
+    for (const part of this.parts) this.#tracers.guard(part.tracer, () => visit(part))
+  }
+
+  #first<T>(read: (part: Part) => T | undefined): T | undefined {
+    for (const part of this.parts) {
+      const value = this.#tracers.guard(part.tracer, () => read(part))
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+}
+
+/** A starting call for one tracer. What costs something is read on demand. */
+class CallToTrace implements TracedCall {
+  readonly #call: Call
+  readonly #tracer: CallTracer
+  readonly input: unknown
+
+  constructor(call: Call, input: unknown, tracer: CallTracer) {
+    this.#call = call
+    this.#tracer = tracer
+    this.input = input
+  }
+
+  get operationId(): string {
+    return this.#call.operationId
+  }
+
+  get type(): TracedCall["type"] {
+    return this.#call.record.spec.type
+  }
+
+  get requestId(): string {
+    return this.#call.requestId
+  }
+
+  get parentRequestId(): string | undefined {
+    return this.#call.parentRequestId
+  }
+
+  get parent(): CallScope | undefined {
+    return scopeFor(this.#call.caller, this.#tracer)
+  }
+
+  get entry(): TracedCall["entry"] {
+    const { parent, options } = this.#call
+    return parent === undefined ? (options as FromEntry | undefined)?.entry : undefined
+  }
+
+  get trace(): TraceContext | undefined {
+    const { parent, options } = this.#call
+    return parent === undefined ? sentBy(options) : undefined
+  }
+
+  get identity(): TracedCall["identity"] {
+    return this.#call.identity
+  }
+}
+
+/** The tracing of a call for what leaves: that of the nearest call above which a tracer follows. */
+export function tracingOf(call: Call): CallTracing {
+  return {
+    carrier: (to) => {
+      for (const at of callsAbove(call)) {
+        const trace = at.scope?.carrier?.(to) ?? sentBy(at.options)
+        if (trace !== undefined) return trace
+      }
+      return undefined
+    },
+    child: (name, to, attributes) => {
+      for (const { scope } of callsAbove(call)) {
+        if (scope !== undefined) return scope.child?.(name, to, attributes)
+      }
+      return undefined
+    },
+  }
+}
+
+/** The fields of the nearest traced call for log lines. */
+export function logFieldsOf(call: Call): TraceFields | undefined {
+  for (const { scope } of callsAbove(call)) if (scope !== undefined) return scope.fields?.()
+  return undefined
+}
+
+/** The call, its caller, and so on to the outermost one. */
+function* callsAbove(call: Call | undefined): Iterable<Call> {
+  for (let at = call; at !== undefined; at = at.caller) yield at
+}
+
+function scopeFor(call: Call | undefined, tracer: CallTracer): CallScope | undefined {
+  for (const { scope } of callsAbove(call)) {
+    const part = (scope as Scopes | undefined)?.parts.find((one) => one.tracer === tracer)
+    if (part !== undefined) return part.scope
+  }
+  return undefined
+}
+
+/** The trace context of a caller: that of its own call in another registry, or what it sent. */
+function sentBy(options: CallOptions | undefined): TraceContext | undefined {
+  const tracing = (options as CarriesTrace | undefined)?.tracing
+  return tracing === undefined ? traceIn(options?.metadata) : tracing.carrier("remote")
+}

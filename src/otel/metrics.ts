@@ -1,0 +1,126 @@
+import {
+  metrics,
+  type Attributes,
+  type Counter,
+  type Histogram,
+  type MeterProvider,
+  type ObservableUpDownCounter,
+  type ObservableResult,
+} from "@opentelemetry/api"
+import type { CallOutcome, TraceAttributes } from "../core/tracing.ts"
+import { ATTRIBUTE, BUCKETS, METRIC, OTHER, SCOPE } from "./conventions.ts"
+
+/** Codes of peers and APIs with series of their own. */
+const MAX_CODES = 200
+
+/** The running calls of one operation and one way in. */
+export interface Running {
+  count: number
+  readonly attributes: Attributes
+}
+
+/** The instruments of one registry. Their series are bounded: no caller can add any without limit. */
+export class CallMetrics {
+  readonly #ids: BoundedNames
+  readonly #codes = new BoundedNames(MAX_CODES)
+  readonly #running = new Map<string, Running>()
+  readonly #duration: Histogram
+  readonly #active: ObservableUpDownCounter
+  readonly #items: Counter
+  readonly #queueWait: Histogram
+  readonly #attempts: Counter
+  readonly #retryDenied: Counter
+  readonly #cache: Counter
+
+  constructor(provider: MeterProvider | undefined, maxOperations: number) {
+    this.#ids = new BoundedNames(maxOperations)
+    const meter = (provider ?? metrics).getMeter(SCOPE)
+    const advice = { explicitBucketBoundaries: [...BUCKETS] }
+    const count = (name: string, unit: string, description: string): Counter =>
+      meter.createCounter(name, { unit, description })
+    this.#duration = meter.createHistogram(METRIC.duration, {
+      ...{ unit: "s", description: "Duration of calls.", advice },
+    })
+    this.#active = meter.createObservableUpDownCounter(METRIC.active, {
+      ...{ unit: "{call}", description: "Calls that run." },
+    })
+    this.#active.addCallback(this.#observe)
+    this.#items = count(METRIC.items, "{item}", "Items that streams gave.")
+    this.#queueWait = meter.createHistogram(METRIC.queueWait, {
+      ...{ unit: "s", description: "Time that calls waited for a limit.", advice },
+    })
+    this.#attempts = count(METRIC.attempts, "{attempt}", "Attempts after the first one.")
+    this.#retryDenied = count(METRIC.retryDenied, "{attempt}", "Retries that the budget denied.")
+    this.#cache = count(METRIC.cache, "{call}", "Calls that asked a cache.")
+  }
+
+  /** Counts a call that starts. */
+  begin(operationId: string | undefined, entry: string | undefined): Running {
+    const method = operationId === undefined ? OTHER : this.#ids.of(operationId)
+    const key = `${method} ${entry ?? ""}`
+    let running = this.#running.get(key)
+    if (running === undefined) {
+      const from = entry === undefined ? {} : { [ATTRIBUTE.entry]: entry }
+      running = { count: 0, attributes: { [ATTRIBUTE.method]: method, ...from } }
+      this.#running.set(key, running)
+    }
+    running.count++
+    return running
+  }
+
+  end(running: Running, seconds: number, { items }: CallOutcome, errorType?: string): void {
+    running.count--
+    const attributes =
+      errorType === undefined
+        ? running.attributes
+        : { ...running.attributes, [ATTRIBUTE.errorType]: this.#codes.of(errorType) }
+    this.#duration.record(seconds, attributes)
+    if (items > 0) this.#items.add(items, running.attributes)
+  }
+
+  /** Counts what a policy reports. */
+  event({ attributes }: Running, name: string, event: TraceAttributes): void {
+    const code = event["code"]
+    const failed = typeof code === "string" && { [ATTRIBUTE.errorType]: this.#codes.of(code) }
+    switch (name) {
+      case "operations.retry":
+        this.#attempts.add(1, { ...attributes, ...failed, [ATTRIBUTE.attemptReason]: "retry" })
+        return
+      case "operations.retry.denied":
+        this.#retryDenied.add(1, attributes)
+        return
+      case "operations.queue":
+        this.#queueWait.record(Number(event["wait_ms"]) / 1000, attributes)
+        return
+      case "operations.cache":
+        this.#cache.add(1, { ...attributes, [ATTRIBUTE.cacheResult]: event["result"] })
+        return
+      default:
+    }
+  }
+
+  stop(): void {
+    this.#active.removeCallback(this.#observe)
+  }
+
+  readonly #observe = (result: ObservableResult): void => {
+    for (const { count, attributes } of this.#running.values()) result.observe(count, attributes)
+  }
+}
+
+/** The first names are kept apart; all further ones become one. */
+class BoundedNames {
+  readonly #names = new Set<string>()
+  readonly #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  of(name: string): string {
+    if (this.#names.has(name)) return name
+    if (this.#names.size >= this.#max) return OTHER
+    this.#names.add(name)
+    return name
+  }
+}

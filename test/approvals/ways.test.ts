@@ -1,0 +1,256 @@
+// Every way in, every decision, every answer: a mutation runs exactly once or never.
+import { describe, expect, onTestFinished, test, vi } from "vitest"
+import {
+  createClient,
+  createRegistry,
+  isCallError,
+  type ApprovalRule,
+  type InputResponse,
+  type OperationRegistry,
+} from "../../src/index.ts"
+import { serveHTTP } from "../../src/node.ts"
+import { silentLogger } from "../../src/testing.ts"
+import { toMCP } from "../../src/to-mcp.ts"
+import { toTools } from "../../src/tools.ts"
+import { createWebSocketTransport } from "../../src/websocket.ts"
+import { answerOf, connect, rawRequest, textOf, type Era } from "../serve/mcp/support/clients.ts"
+import { mutationNamed } from "./support.ts"
+
+type Action = InputResponse["action"]
+/** Calls once, and answers a question if there is an answer. Returns the result, or the code of the error. */
+type Attempt = (answer: Action | undefined, input: Record<string, unknown>) => Promise<string>
+type Open = (registry: OperationRegistry) => Attempt | Promise<Attempt>
+
+const codeIn = (text: string): string => /[A-Z]+_[A-Z_]+|DECLINED|ran/.exec(text)?.[0] ?? text
+const outcome = async (call: Promise<{ readonly data: unknown }>): Promise<string> => {
+  try {
+    return String((await call).data)
+  } catch (error) {
+    return isCallError(error) ? error.code : String(error)
+  }
+}
+const answering = (answer: Action | undefined) =>
+  answer && { requestInput: () => Promise.resolve({ action: answer }) }
+
+const mcp =
+  (era: Era): Open =>
+  async (registry) => {
+    const server = toMCP(registry, { logger: silentLogger })
+    onTestFinished(() => server.close())
+    const listening = await server.listen({ port: 0 })
+    onTestFinished(() => listening.close())
+    return async (answer, input) => {
+      await using client = await connect(listening.url, era, {
+        ...(answer && {
+          capabilities: { elicitation: {} },
+          prepare: (made) =>
+            made.setRequestHandler("elicitation/create", () => ({ action: answer })),
+        }),
+      })
+      return codeIn(textOf(await client.callTool({ name: "files_remove", arguments: input })))
+    }
+  }
+
+const WAYS: Record<string, readonly [open: Open, canAnswer: boolean]> = {
+  call: [
+    (registry) => (answer, input) =>
+      outcome(registry.execute("files.remove", input, { ...answering(answer) })),
+    true,
+  ],
+  tools: [
+    (registry) => async (answer, input) => {
+      using tools = toTools(registry, { ...answering(answer) })
+      const { code, parts } = await tools.call("files_remove", input)
+      return code ?? codeIn(JSON.stringify(parts))
+    },
+    true,
+  ],
+  "MCP until 2025-11-25": [mcp("legacy"), true],
+  "MCP from 2026-07-28": [mcp("modern"), true],
+  HTTP: [
+    async (registry) => {
+      const served = await serveHTTP(registry, { port: 0, console: false, logger: silentLogger })
+      onTestFinished(() => served.close())
+      return async (_answer, input) => {
+        const response = await fetch(`${served.url}/operations/files.remove`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(input),
+        })
+        const text = await response.text()
+        const code = codeIn(text)
+        expect([code, response.status]).toEqual([code, STATUS[code]])
+        return code
+      }
+    },
+    false,
+  ],
+  WebSocket: [
+    async (registry) => {
+      const served = await serveHTTP(registry, {
+        ...{ port: 0, console: false, websocket: true, logger: silentLogger },
+      })
+      onTestFinished(() => served.close())
+      const address = `${served.url.replace("http", "ws")}/ws`
+      return async (answer, input) => {
+        const transport = createWebSocketTransport(address, { logger: silentLogger })
+        await using client = createClient(transport, { logger: silentLogger })
+        return await outcome(client.call("files.remove", input, { ...answering(answer) }))
+      }
+    },
+    true,
+  ],
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  ...{ ran: 200, DENIED_BY_RULE: 403, APPROVAL_REQUIRED: 428, DECLINED: 403 },
+}
+
+describe.each(Object.entries(WAYS))("A mutation called by %s", (_name, [open, canAnswer]) => {
+  const setUp = async (rules: readonly ApprovalRule[]) => {
+    const ran = vi.fn(() => "ran")
+    const registry: OperationRegistry = createRegistry([mutationNamed("files.remove", ran)], {
+      approvals: rules,
+      logger: silentLogger,
+    }) as never
+    return { ran, attempt: await open(registry), approvals: registry.approvals! }
+  }
+
+  test("runs if it is allowed, and never if it is denied", async () => {
+    const { ran, attempt } = await setUp([
+      { decide: "allow", input: { properties: { n: { const: 1 } } } },
+      { decide: "deny", reason: "Only one." },
+    ])
+    expect(await attempt("accept", { n: 1 })).toBe("ran")
+    expect(ran).toHaveBeenCalledTimes(1)
+    expect(await attempt("accept", { n: 2 })).toBe("DENIED_BY_RULE")
+    expect(await attempt(undefined, {})).toBe("DENIED_BY_RULE")
+    expect(ran).toHaveBeenCalledTimes(1)
+  })
+
+  test.runIf(canAnswer)("runs once for each acceptance of its caller", async () => {
+    const { ran, attempt } = await setUp([{ decide: "ask" }])
+    expect(await attempt("accept", { n: 1 })).toBe("ran")
+    expect(ran).toHaveBeenCalledTimes(1)
+    expect(await attempt("decline", { n: 1 })).toBe("DECLINED")
+    expect(await attempt("cancel", { n: 1 })).toBe("DECLINED")
+    expect(await attempt("accept", { n: 1 })).toBe("ran")
+    expect(ran).toHaveBeenCalledTimes(2)
+  })
+
+  test("runs once after it was approved elsewhere, for this input alone", async () => {
+    const { ran, attempt, approvals } = await setUp([{ decide: "ask" }])
+    expect(await attempt(undefined, { n: 1, confirmed: true })).toBe("APPROVAL_REQUIRED")
+    expect(approvals.waiting).toHaveLength(1)
+    approvals.answer(approvals.waiting[0]!.id, { approve: true })
+    expect(await attempt(undefined, { n: 2, confirmed: true })).toBe("APPROVAL_REQUIRED")
+    expect(ran).not.toHaveBeenCalled()
+    expect(await attempt(undefined, { n: 1, confirmed: true })).toBe("ran")
+    expect(await attempt(undefined, { n: 1, confirmed: true })).toBe("APPROVAL_REQUIRED")
+    expect(ran).toHaveBeenCalledTimes(1)
+  })
+
+  test("is declined after a person declined it elsewhere", async () => {
+    const { ran, attempt, approvals } = await setUp([{ decide: "ask" }])
+    await attempt(undefined, {})
+    approvals.answer(approvals.waiting[0]!.id, { approve: false })
+    expect(await attempt(undefined, {})).toBe("DECLINED")
+    expect(ran).not.toHaveBeenCalled()
+  })
+})
+
+describe("An MCP client of the era of 2026", () => {
+  const setUp = () => {
+    const ran = vi.fn(() => "ran")
+    const registry: OperationRegistry = createRegistry([mutationNamed("files.remove", ran)], {
+      approvals: [{ decide: "ask" }],
+      logger: silentLogger,
+    }) as never
+    const server = toMCP(registry, { logger: silentLogger })
+    onTestFinished(() => server.close())
+    const send = async (
+      input: object,
+      more: object = {},
+      identity = "ada",
+      capabilities: object = { elicitation: {} },
+    ) => {
+      const params = { name: "files_remove", arguments: input, ...more }
+      const meta = { "io.modelcontextprotocol/clientCapabilities": capabilities }
+      const request = rawRequest("tools/call", { params, meta })
+      const response = await server.fetch(new Request("http://localhost/", request), {
+        identity: { id: identity, scopes: [] },
+      })
+      return await answerOf(response)
+    }
+    const accepted = (result: Record<string, unknown> | undefined) => ({
+      requestState: result?.["requestState"],
+      inputResponses: Object.fromEntries(
+        Object.keys(result?.["inputRequests"] as object).map((key) => [key, { action: "accept" }]),
+      ),
+    })
+    return { ran, send, accepted, approvals: registry.approvals! }
+  }
+
+  test("cannot use an answer twice, one after the other or at the same time", async () => {
+    const { ran, send, accepted } = setUp()
+    const answer = accepted((await send({ n: 1 })).result)
+    await Promise.all([1, 2, 3].map(() => send({ n: 1 }, answer)))
+    await send({ n: 1 }, answer)
+    expect(ran).toHaveBeenCalledTimes(1)
+  })
+
+  test("cannot use an answer for another input or as another caller", async () => {
+    const { ran, send, accepted } = setUp()
+    const answer = accepted((await send({ n: 1 })).result)
+    const withoutState = { inputResponses: answer.inputResponses }
+    await send({ n: 2 }, answer)
+    await send({ n: 2 }, withoutState)
+    await send({ n: 1 }, answer, "bob")
+    await send({ n: 1 }, withoutState, "bob")
+    expect(ran).not.toHaveBeenCalled()
+  })
+
+  test("cannot answer the question of a call that waits for a person", async () => {
+    const { ran, send, approvals } = setUp()
+    await send({ n: 1 }, {}, "ada", {})
+    const { id } = approvals.waiting[0]!
+    const inputResponses = { [`approval-${id}`]: { action: "accept" } }
+    await send({ n: 1 }, { inputResponses })
+    expect(ran).not.toHaveBeenCalled()
+  })
+})
+
+describe("Lists", () => {
+  test("hide what is denied whatever the input, and mark what asks", async () => {
+    const registry = createRegistry(
+      ["files.remove", "files.move", "files.drop", "files.copy"].map((id) =>
+        mutationNamed(id, () => 1),
+      ),
+      {
+        approvals: [
+          { match: "*.drop", decide: "deny", unless: { callers: "grace" } },
+          { match: "*.remove", decide: "deny" },
+          { match: "*.copy", decide: "allow" },
+        ],
+        logger: silentLogger,
+      },
+    )
+    using tools = toTools(registry)
+    const listed = Object.fromEntries(
+      tools.definitions.map(({ name, description }) => [name, description]),
+    )
+    expect(Object.keys(listed).toSorted()).toEqual([
+      ...["files_copy", "files_drop", "files_move", "read_result"],
+    ])
+    expect(listed["files_move"]).toContain("A person is asked before it runs.")
+    expect(listed["files_copy"]).not.toContain("A person is asked")
+    const found = registry.search("files", { identity: undefined }).map(({ id }) => id)
+    expect(found.toSorted()).toEqual(["files.copy", "files.move"])
+    const served = await serveHTTP(registry, { port: 0, console: false, logger: silentLogger })
+    onTestFinished(() => served.close())
+    const answer = (await (await fetch(`${served.url}/operations`)).json()) as {
+      operations: { id: string }[]
+    }
+    expect(answer.operations.map(({ id }) => id)).toEqual(["files.copy", "files.move"])
+  })
+})
