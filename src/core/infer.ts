@@ -119,6 +119,10 @@ type ShapeIn<TRoute> = TRoute extends DefinitionLike ? ShapeOf<TRoute> : never
 /** The object that operations were registered with; an empty one if they came in a list. */
 export type RoutesOf<TOperations> = TOperations extends Routed<infer TRoutes> ? TRoutes : {}
 
+/** One of two types: for operations from an object, or from a list. */
+export type IfRouted<TOperations, TThen, TElse> =
+  TOperations extends Routed<unknown> ? TThen : TElse
+
 /** The ids of the other operations. */
 export type UnroutedId<TOperations> = Exclude<KnownId<TOperations>, RouteId<RoutesOf<TOperations>>>
 

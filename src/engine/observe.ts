@@ -96,7 +96,7 @@ export class CallObserver {
   readonly #logger: Logger
   readonly tracers: Tracers
   /** What records calls. */
-  readonly recorders = new Set<CallRecorder>()
+  readonly recorders: Set<CallRecorder> = new Set()
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock

@@ -20,6 +20,7 @@ import type {
   CallArguments,
   EnvelopeStream,
   Executable,
+  IfRouted,
   KnownId,
   OperationCall,
   OperationEnv,
@@ -205,16 +206,21 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return Array.from(this.#catalog.store.values(), (record) => record.spec)
   }
 
-  // `TKnown` is `TOperations`, inferred from `this`: a type that is inferred is taken as it is, while the compiler
-  // instantiates the types of all operations in a list again for each call that names `TOperations`. `object` is for
-  // objects that have only this method of a registry.
+  // `TListed` is `TOperations`, inferred from `this`: a type that is inferred is taken as it is, while the compiler
+  // instantiates the types of all operations in a list again for each call that names `TOperations`. Those of an
+  // object it does not; there `TListed` is `never`, so that editors have room for input and result beside it.
+  // `object` is for objects that have only this method of a registry.
   /** Runs a query or mutation as `context.identity`. Rejects with a `CallError`, never throws. */
   execute<
-    const TId extends KnownId<TKnown> | AnyString,
-    TKnown = TOperations,
-    TShape = Executable<TKnown, TId>,
+    const TId extends KnownId<TOperations> | AnyString,
+    TListed extends IfRouted<TOperations, never, unknown> = IfRouted<
+      TOperations,
+      never,
+      TOperations
+    >,
+    TShape = Executable<IfRouted<TOperations, TOperations, TListed>, TId>,
   >(
-    this: OperationRegistry<TKnown> | object,
+    this: OperationRegistry<TListed> | object,
     id: TId & Callable<NoInfer<TShape>>,
     ...args: CallArguments<NoInfer<TShape>>
   ): Promise<ResponseEnvelope<OutputIn<TShape>>>
@@ -224,11 +230,15 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   /** Opens a stream. It starts when the first item is requested; leaving the loop stops the handler. */
   subscribe<
-    const TId extends KnownId<TKnown> | AnyString,
-    TKnown = TOperations,
-    TShape = Subscribable<TKnown, TId>,
+    const TId extends KnownId<TOperations> | AnyString,
+    TListed extends IfRouted<TOperations, never, unknown> = IfRouted<
+      TOperations,
+      never,
+      TOperations
+    >,
+    TShape = Subscribable<IfRouted<TOperations, TOperations, TListed>, TId>,
   >(
-    this: OperationRegistry<TKnown> | object,
+    this: OperationRegistry<TListed> | object,
     id: TId & Callable<NoInfer<TShape>>,
     ...args: CallArguments<NoInfer<TShape>>
   ): EnvelopeStream<OutputIn<TShape>>

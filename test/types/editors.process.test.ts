@@ -22,6 +22,7 @@ export const registry = createRegistry({
     /** Adds a task to the list. */
     /*key*/create: defineOperation({ ...rest, type: "mutation", handler: ({ title }) => ({ id: title }) }),
     list,
+    watch: defineOperation({ ...rest, type: "subscription", async *handler() {} }),
   },
   shop: { orders: {
     get: list,
@@ -41,7 +42,8 @@ export const copy = defineOperation({
   type: "mutation",
   handler: async (input, context) => (await context.env.task./*context*/create(input)).data,
 })
-await registry.execute("/*id*/task.create", { title: "x" })
+await registry./*execute*/execute("/*id*/task.create", { title: "x" })
+registry./*subscribe*/subscribe("task.watch", { title: "x" })
 await registry.execute("/*unknown*/task.")
 `
 
@@ -102,6 +104,15 @@ describe.each<[string, OpenEditor, boolean]>([
     const text = await editor.hover(place(name))
     expect(text.includes("Adds a task to the list.")).toBe(showsComments)
     expect(text).toContain("title: string")
+  })
+
+  test.each([
+    ["execute", "Promise<ResponseEnvelope<"],
+    ["subscribe", "EnvelopeStream<"],
+  ])("shows input and result of a call with an id, of %s", async (name, result) => {
+    const text = (await editor.hover(place(name))).replaceAll(/\\n|\s/g, "")
+    expect(text).toContain("input:{title:string;}")
+    expect(text).toContain(`${result}{id:string;}`)
   })
 
   test.each(["id", "unknown"])("completes ids where one is %s", async (name) => {
