@@ -35,7 +35,7 @@ export function exposureIssues(
   else {
     const names = template.variables.map(({ name }) => name)
     for (const message of parameterIssues(names, input)) add("uri", message)
-    for (const name of listOf((input.schema as JsonSchema)["required"])) {
+    for (const name of listOf((input.schema)["required"])) {
       if (!names.includes(String(name))) add("uri", `lacks the required input {${String(name)}}`)
     }
   }

@@ -104,7 +104,7 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
 
 function approvalsOf({ approvals, clock }: RegistryOptions): Approvals | undefined {
   if (approvals === undefined || approvals instanceof Approvals) return approvals
-  return new Approvals(fixedLists("new OperationRegistry", [approvals as ApprovalList]), clock)
+  return new Approvals(fixedLists("new OperationRegistry", [approvals]), clock)
 }
 
 /** How a registration treats an existing operation with the same id. */

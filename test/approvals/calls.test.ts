@@ -24,7 +24,7 @@ function setUp(approvals: ApprovalList = ask) {
       mutationNamed("files.clean", (input, { call }) => call("files.remove", input)),
     ],
     { approvals, clock },
-  ) as never
+  )
   const answering =
     (action: InputResponse["action"]) =>
     (_request: InputRequest): Promise<InputResponse> =>
@@ -59,10 +59,10 @@ describe("A call that asks", () => {
     let answer = (_response: InputResponse): void => {}
     const requestInput = (): Promise<InputResponse> => new Promise((resolve) => (answer = resolve))
     const call = registry.execute("files.remove", {}, { requestInput, timeout: 1000 })
-    const outcome = expect(call).rejects.toMatchObject({ code: "APPROVAL_REQUIRED" })
+    const outcome = call.catch((error: unknown) => error)
     await clock.advance(299_999)
     await clock.advance(2)
-    await outcome
+    expect(await outcome).toMatchObject({ code: "APPROVAL_REQUIRED" })
     answer({ action: "accept" })
     await clock.advance(1)
     expect(ran).not.toHaveBeenCalled()
@@ -87,8 +87,8 @@ describe("A call that asks", () => {
       return { action: "accept" }
     }
     const call = registry.execute("files.remove", input, { requestInput })
-    await call.catch((error: unknown) => expect(error).toMatchObject({ code: "APPROVAL_REQUIRED" }))
-    for (const [given] of ran.mock.calls) expect(given).toEqual({ path: "/tmp/a" })
+    await expect(call).rejects.toMatchObject({ code: "APPROVAL_REQUIRED" })
+    expect(ran).not.toHaveBeenCalled()
   })
 
   test("does not run because its input says that it is confirmed", async () => {
@@ -109,6 +109,7 @@ describe("A call that asks", () => {
     }
     const input = { path: "a\u202Eb\u0007\u200B\u{E0041}\u2028", text: "x".repeat(5000) }
     await registry.execute("files.remove", input, { requestInput }).catch(() => undefined)
+    // oxlint-disable-next-line no-control-regex -- what must not be there
     expect(shown).not.toMatch(/[\p{Cf}\p{Zl}\u0007]/u)
     expect(shown).toContain(String.raw`a\u{202e}b\u0007\u{200b}\u{e0041}\u{2028}`)
     expect(shown).toMatch(/\(\d{4} more characters are not shown\)/)
@@ -300,7 +301,7 @@ describe("Rules", () => {
       seen.push(call.approval)
       return next()
     })
-    await expect(registry.execute("files.remove", {})).rejects.toThrow()
+    await expect(registry.execute("files.remove", {})).rejects.toThrow("has to approve it")
     expect(seen).toEqual([])
     await registry.execute("files.remove", {}, { requestInput: answering("accept") })
     expect(seen).toMatchObject([
@@ -324,7 +325,7 @@ describe("Rules", () => {
       { type: "subscription" },
     )
     const registry = createRegistry([stream], { approvals: [{ decide: "deny", reason: "No." }] })
-    const items = registry.subscribe("a.stream" as string, {})
+    const items = registry.subscribe("a.stream", {})
     await expect(items.next()).rejects.toMatchObject({
       code: "DENIED_BY_RULE",
       details: { reason: "No." },
@@ -337,7 +338,7 @@ describe("Rules", () => {
     const registry = createRegistry(
       [
         mutationNamed("a.run", () => 1, {
-          inputSchema: { type: "object", properties: { mode: { default: "all" } } } as never,
+          inputSchema: { type: "object", properties: { mode: { default: "all" } } },
         }),
         mutationNamed("a.secret", () => 1, { accessControl: { requiredScopes: ["x"] } }),
       ],

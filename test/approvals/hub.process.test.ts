@@ -8,6 +8,11 @@ import { silentLogger } from "../../src/testing.ts"
 import { run } from "../cli/support/run.ts"
 import { folder } from "../hub/support.ts"
 
+interface Answer {
+  readonly code?: string
+  readonly details: { readonly approvalId: string; readonly address: string }
+}
+
 const KEYS = { admin: "key-of-grace", agent: "key-of-the-agent" }
 
 function configure(config: object = {}): string {
@@ -49,13 +54,13 @@ describe("A hub with rules", () => {
         headers: { "x-api-key": KEYS[who], "content-type": "application/json" },
         ...(body && { body: JSON.stringify(body) }),
       })
-      return { status: response.status, json: (await response.json()) as Record<string, any> }
+      return { status: response.status, json: (await response.json()) as Answer }
     }
     const call = () => send("agent", "/operations/w.drop", { n: 1 })
 
     const first = await call()
     expect(first).toMatchObject({ status: 428, json: { code: "APPROVAL_REQUIRED" } })
-    const { approvalId, address } = first.json["details"]
+    const { approvalId, address } = first.json.details
     expect(address).toBe(`${served.url}/hub/approvals/${approvalId}`)
     expect((await send("agent", "/hub/approvals")).status).toBe(403)
     expect((await send("agent", address, { approve: true })).status).toBe(403)

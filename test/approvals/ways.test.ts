@@ -112,7 +112,7 @@ describe.each(Object.entries(WAYS))("A mutation called by %s", (_name, [open, ca
     const registry: OperationRegistry = createRegistry([mutationNamed("files.remove", ran)], {
       approvals: rules,
       logger: silentLogger,
-    }) as never
+    })
     return { ran, attempt: await open(registry), approvals: registry.approvals! }
   }
 
@@ -165,7 +165,7 @@ describe("An MCP client of the era of 2026", () => {
     const registry: OperationRegistry = createRegistry([mutationNamed("files.remove", ran)], {
       approvals: [{ decide: "ask" }],
       logger: silentLogger,
-    }) as never
+    })
     const server = toMCP(registry, { logger: silentLogger })
     onTestFinished(() => server.close())
     const send = async (

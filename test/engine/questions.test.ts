@@ -1,6 +1,11 @@
 // Questions of handlers to their callers, within one registry: what they do to clocks, and when they end.
 import { describe, expect, onTestFinished, test, vi } from "vitest"
-import type { CallOptions, InputResponse, OperationContext, RegistryOptions } from "../../src/index.ts"
+import type {
+  CallOptions,
+  InputResponse,
+  OperationContext,
+  RegistryOptions,
+} from "../../src/index.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 
@@ -64,8 +69,8 @@ function scene(options: RegistryOptions = {}) {
   const requestInput = vi.fn(
     () => new Promise<InputResponse>((resolve) => answers.push(() => resolve(YES))),
   )
-  const call = (id: string, options: CallOptions = {}): Promise<unknown> =>
-    registry.execute(id, {}, { requestInput, ...options }).then(
+  const call = (id: string, given: CallOptions = {}): Promise<unknown> =>
+    registry.execute(id, {}, { requestInput, ...given }).then(
       ({ data }) => data,
       (error: { code: string }) => error.code,
     )
@@ -181,7 +186,7 @@ describe("a question that is not answered", () => {
     const { call, clock, registry } = scene()
     const running = call("ask.delete", { timeout: 1000 })
     await clock.advance(MINUTE)
-    registry.close()
+    await registry.close()
     expect(await running).toBe("ABORTED")
     expect(clock.timers).toBe(0)
   })

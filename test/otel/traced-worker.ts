@@ -4,7 +4,7 @@ import { appendFileSync, writeSync } from "node:fs"
 import { isMainThread, parentPort, workerData } from "node:worker_threads"
 import { context } from "@opentelemetry/api"
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks"
-import { SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
+import { type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 import type { OperationContext, Transport } from "../../src/index.ts"
 import { serveCalls } from "../../src/index.ts"
 import { createNatsTransport } from "../../src/nats.ts"
@@ -64,7 +64,7 @@ if (mode === "traced") {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   const exporter = {
     export(spans: readonly { readonly name: string }[], done: (result: { code: number }) => void) {
-      for (const span of spans as readonly import("@opentelemetry/sdk-trace").ReadableSpan[]) {
+      for (const span of spans as readonly ReadableSpan[]) {
         const { traceId, spanId } = span.spanContext()
         const parent = span.parentSpanContext?.spanId
         print(

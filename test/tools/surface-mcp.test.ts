@@ -41,9 +41,9 @@ describe("the definition of a tool", () => {
       logger,
     })
     await using registry = new OperationRegistry({ logger })
-    await using imported = await fromCall(here, { registry, logger })
-    expect(imported).toHaveLength(1)
-    const [tool] = allTools(surfaceOf([imported[0] as AnyOperation]))
+    await using remote = await fromCall(here, { registry, logger })
+    expect(remote).toHaveLength(1)
+    const [tool] = allTools(surfaceOf([remote[0] as AnyOperation]))
     expect(tool).toMatchObject({ icons, _meta: meta })
   })
 
@@ -83,7 +83,7 @@ function imported(name: string, text: string, trust = true): AnyOperation {
     server,
     () => ({}),
     () => text,
-  ) as AnyOperation
+  )
 }
 
 describe("the instructions for a model", () => {

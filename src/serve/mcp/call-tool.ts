@@ -113,7 +113,19 @@ function runCall(
     era === "modern"
       ? callInRounds(parts, exchange, subject, input, common, run)
       : run({ ...common, signal: token.signal, requestInput })
-  return progress === undefined ? call : call.finally(() => progress.end())
+  return progress === undefined ? call : endAfter(call, progress)
+}
+
+/** Sends what is left of the progress before the result. */
+async function endAfter(
+  call: Promise<object>,
+  progress: { end(): Promise<void> | void },
+): Promise<object> {
+  try {
+    return await call
+  } finally {
+    await progress.end()
+  }
 }
 
 /** Runs a modern call; the questions of its handler are its result. */

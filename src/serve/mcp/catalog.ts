@@ -8,7 +8,7 @@ import type { JsonObject } from "../../mcp/model.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import { pageOf, type Page } from "../../tools/listing.ts"
 import type { ToolSurface } from "../../tools/surface.ts"
-import { ToolNames } from "../../tools/tool-names.ts"
+import type { ToolNames } from "../../tools/tool-names.ts"
 import type { OperationTool } from "../../tools/tool.ts"
 
 /** The lists beside that of tools, by the member of their results. */

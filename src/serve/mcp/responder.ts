@@ -213,7 +213,7 @@ export class Responder {
         try {
           resolve(closed(true))
         } catch (error) {
-          reject(error as Error)
+          reject(error)
         }
         exchange.end("The server was closed.")
       })

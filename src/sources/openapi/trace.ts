@@ -37,7 +37,7 @@ export async function traceRequest(
     attributes,
     async (carrier, note) => {
       const headers = carrier === undefined ? request.headers : { ...carrier, ...request.headers }
-      const response = await send({ ...request, headers: headers as Record<string, string> })
+      const response = await send({ ...request, headers: headers })
       note({ "http.response.status_code": response.status })
       return response
     },

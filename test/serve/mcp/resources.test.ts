@@ -216,12 +216,11 @@ describe.each(ERAS)("resources of a registry, %s", (era) => {
     ])
     await expect.poll(() => heard.filter((one) => one !== uri)).toEqual(["resources"])
     heard.length = 0
-    if (era === "legacy") {
-      await client.unsubscribeResource({ uri })
-      server.notifyUpdated(uri)
-      registry.registerAll([query("note.tool", { handler: () => 1 })])
-      await expect.poll(() => heard).toEqual(["tools"])
-    }
+    // Clients of 2026 listen to all.
+    if (era === "legacy") await client.unsubscribeResource({ uri })
+    server.notifyUpdated(uri)
+    registry.registerAll([query("note.tool", { handler: () => 1 })])
+    await expect.poll(() => heard).toEqual(era === "legacy" ? ["tools"] : [uri, "tools"])
   })
 })
 
