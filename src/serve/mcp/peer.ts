@@ -32,7 +32,7 @@ export class Peer {
   readonly #running: Map<RequestId, Exchange> | undefined
   readonly #questions = new Map<number, (response: RPCResponse) => void>()
   /** Resources whose changes it wants to hear of; each is ended by its function. */
-  readonly watched = new Map<string, () => void>()
+  readonly watched: Map<string, () => void> = new Map()
   /** Sends the text of a message that belongs to no request; `undefined` for a client of one request. */
   readonly write: ((text: string) => void) | undefined
   #lastId = 0
