@@ -1,5 +1,5 @@
 import type { Compiled } from "../schema/compiled.ts"
-import { listOf, type JsonSchema } from "../schema/json.ts"
+import { listOf } from "../schema/json.ts"
 import { isPlainJson } from "./plain-json.ts"
 import { parameterIssues } from "./rest-route.ts"
 import type { OperationSpec } from "./types.ts"
@@ -35,7 +35,7 @@ export function exposureIssues(
   else {
     const names = template.variables.map(({ name }) => name)
     for (const message of parameterIssues(names, input)) add("uri", message)
-    for (const name of listOf((input.schema)["required"])) {
+    for (const name of listOf(input.schema["required"])) {
       if (!names.includes(String(name))) add("uri", `lacks the required input {${String(name)}}`)
     }
   }

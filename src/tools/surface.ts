@@ -1,12 +1,11 @@
 import { setRef } from "../internal/defer.ts"
-import { cutText } from "../internal/message-text.ts"
-import { lazyPartsOf } from "../core/lazy-operation.ts"
-import { withoutHiddenText } from "../mcp/hidden-text.ts"
 import type { MCPToolDefinition } from "../mcp/model.ts"
 import type { CallWay, Identity } from "../core/types.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { runOperation } from "./calls.ts"
+import { bytesOf, costOf } from "./cost.ts"
 import { READ_RESULT } from "./fit-result.ts"
+import { importedInstructions } from "./instructions.ts"
 import { Listing, invalidCursor } from "./listing.ts"
 import type {
   SurfaceCall,
@@ -15,7 +14,6 @@ import type {
   SurfaceMode,
   SurfacePage,
   SurfaceResult,
-  ToolCost,
 } from "./model.ts"
 import { ProtocolError } from "./model.ts"
 import { resolveSurfaceOptions } from "./options.ts"
@@ -30,11 +28,6 @@ import { addToList } from "../internal/lists.ts"
 const QUIET_MS = 20
 const MAX_LINTED = 10
 const MAX_NAMESPACES = 50
-/** Characters of the instructions of one imported server, and of all. */
-const MAX_INSTRUCTIONS = 500
-const MAX_ALL_INSTRUCTIONS = 4000
-/** An estimate. */
-const BYTES_PER_TOKEN = 4
 
 /** A registry as MCP tools, for all callers and protocols. Close it when done; the registry stays open. */
 export class ToolSurface {
@@ -209,21 +202,10 @@ export class ToolSurface {
     identity: Identity | undefined,
     own: string | undefined = this.namespaces(identity),
   ): string | undefined {
-    const isSearched = this.mode(identity) === "search"
-    const parts = [isSearched ? SEARCH_FIRST : undefined, own, this.#imported(identity)]
+    const visible = this.#current().visibleTo(identity)
+    const isSearched = this.#modeFor(visible.length) === "search"
+    const parts = [isSearched ? SEARCH_FIRST : undefined, own, importedInstructions(visible)]
     return parts.filter(Boolean).join("\n\n") || undefined
-  }
-
-  /** What trusted servers say about their tools, by namespace. */
-  #imported(identity: Identity | undefined): string {
-    const said = new Map<string, string>()
-    for (const { spec } of this.#current().visibleTo(identity)) {
-      if (said.has(spec.namespace)) continue
-      const text = withoutHiddenText(lazyPartsOf(spec)?.instructions ?? "").replace(/\s+/g, " ")
-      if (text.trim() !== "") said.set(spec.namespace, cutText(text.trim(), MAX_INSTRUCTIONS))
-    }
-    const lines = Array.from(said, ([namespace, text]) => `${namespace}: ${text}`)
-    return cutText(lines.join("\n"), MAX_ALL_INSTRUCTIONS)
   }
 
   /** Why a tool is not strict; empty if it is, `undefined` for search tools and in other profiles. */
@@ -302,16 +284,4 @@ function changedKinds(
     ...after.filter((tool) => !old.has(tool)),
   ]
   return new Set(changed.length === 0 ? ["tool"] : changed.map(({ kind }) => kind))
-}
-
-/** The bytes of a definition as JSON. */
-function bytesOf(definition: MCPToolDefinition): number {
-  return new TextEncoder().encode(JSON.stringify(definition)).length
-}
-
-/** The size of a list of definitions, and an estimate of their tokens. */
-function costOf(sizes: readonly number[]): ToolCost {
-  const brackets = 2 + Math.max(sizes.length - 1, 0)
-  const bytes = sizes.reduce((sum, size) => sum + size, brackets)
-  return { tools: sizes.length, bytes, tokens: Math.ceil(bytes / BYTES_PER_TOKEN) }
 }

@@ -274,6 +274,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "defineContextValue",
   "configSchema",
   "consoleLogger",
+  "createApprovals",
   "createManualClock",
   "createMemoryTransports",
   "createQueryUtils",

@@ -134,6 +134,7 @@ describe("the list of tools", () => {
     const getSpec = registry.getSpec.bind(registry)
     const faulty = Object.assign(Object.create(registry) as typeof registry, {
       list: () => registry.list(),
+      outlook: undefined,
       onChange: () => () => undefined,
       getSpec: (id: string) => {
         const spec = getSpec(id)

@@ -13,11 +13,13 @@ const RESULTS = {
 
 const ready = setTimeout(Number(process.argv[2]))
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
+createInterface({ input: process.stdin }).on("line", (line) => void answer(line))
+
+async function answer(line) {
   const { id, method, params } = JSON.parse(line)
   if (id === undefined) return
   await ready
   const error = { code: -32601, message: "Method not found" }
-  const answer = method in RESULTS ? { result: RESULTS[method](params) } : { error }
-  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...answer })}\n`)
-})
+  const outcome = method in RESULTS ? { result: RESULTS[method](params) } : { error }
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...outcome })}\n`)
+}

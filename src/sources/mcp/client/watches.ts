@@ -21,7 +21,7 @@ const SUBSCRIBE_MS = 30_000
 /** Subscriptions to resources of one server, which outlive its sessions. */
 export class ResourceWatches {
   readonly #host: Watching
-  readonly #listeners = new Map<string, Listeners<string>>()
+  readonly #byUri = new Map<string, Listeners<string>>()
   /** What ends the subscriptions of the current session. */
   #open = new Map<string, AbortController>()
   #session: Session | undefined
@@ -32,14 +32,14 @@ export class ResourceWatches {
 
   /** Calls back when a resource has changed. Returns a function that unsubscribes. */
   watch(uri: string, listener: (uri: string) => void): () => void {
-    const listeners = this.#listeners.get(uri) ?? new Listeners<string>()
-    this.#listeners.set(uri, listeners)
+    const listeners = this.#byUri.get(uri) ?? new Listeners<string>()
+    this.#byUri.set(uri, listeners)
     const stop = listeners.add(listener)
     if (listeners.size === 1) void this.#request(uri, (session) => this.opened(session))
     return () => {
       stop()
-      if (listeners.size > 0 || this.#listeners.get(uri) !== listeners) return
-      this.#listeners.delete(uri)
+      if (listeners.size > 0 || this.#byUri.get(uri) !== listeners) return
+      this.#byUri.delete(uri)
       this.#open.get(uri)?.abort()
       this.#open.delete(uri)
     }
@@ -51,7 +51,7 @@ export class ResourceWatches {
       this.#session = session
       this.#open = new Map()
     }
-    for (const uri of this.#listeners.keys()) {
+    for (const uri of this.#byUri.keys()) {
       if (this.#open.has(uri)) continue
       const ending = new AbortController()
       this.#open.set(uri, ending)
@@ -63,7 +63,7 @@ export class ResourceWatches {
   updated(params: unknown): void {
     const uri = memberOf(params, "uri")
     if (typeof uri !== "string") return
-    for (const [watched, listeners] of this.#listeners) {
+    for (const [watched, listeners] of this.#byUri) {
       if (uri === watched || isPart(uri, watched)) listeners.notify(uri)
     }
   }
@@ -71,7 +71,7 @@ export class ResourceWatches {
   close(): void {
     for (const ending of this.#open.values()) ending.abort()
     this.#open.clear()
-    this.#listeners.clear()
+    this.#byUri.clear()
   }
 
   async #subscribe(session: Session, uri: string, ended: AbortSignal): Promise<void> {

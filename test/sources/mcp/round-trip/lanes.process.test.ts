@@ -25,7 +25,7 @@ describeLanes("a gateway", (lane) => {
     testResults(lane, opened)
   })
   describe("errors", () => {
-    testErrors(opened)
+    testErrors(lane, opened)
   })
   describe("running calls", () => {
     testCalls(opened)

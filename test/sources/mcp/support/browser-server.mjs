@@ -52,7 +52,9 @@ function send(message) {
   process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
 }
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
+createInterface({ input: process.stdin }).on("line", (line) => void answer(line))
+
+async function answer(line) {
   const { id, method, params, result, error } = JSON.parse(line)
   if (method === undefined) answers.get(id)?.(result ?? { action: `error ${error?.message}` })
   else if (id !== undefined) {
@@ -60,4 +62,4 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
     if (run === undefined) send({ id, error: { code: -32601, message: "Method not found" } })
     else send({ id, result: await run(params) })
   }
-})
+}
