@@ -86,8 +86,8 @@ describe("the packed files", () => {
     expect(read("dist/console/THIRD-PARTY-LICENSES.txt")).toContain("react-dom\n\nMIT License")
   })
 
-  test("make a tarball of at most 2 MB", () => {
-    expect(built.size).toBeLessThan(2_000_000)
+  test("make a tarball of at most 2.1 MB", () => {
+    expect(built.size).toBeLessThan(2_100_000)
   })
 
   test("say nothing about where they were built", () => {
@@ -221,22 +221,22 @@ describe("Node", () => {
     "cli/bin": [3, 60],
     config: [12, 140],
     "from-mcp": [17, 440],
-    "from-openapi": [17, 750],
+    "from-openapi": [17, 765],
     "from-standard-schema": [6, 265],
     http: [3, 85],
-    index: [18, 750],
+    index: [19, 775],
     nats: [8, 230],
-    node: [23, 740],
-    otel: [2, 45],
+    node: [24, 840],
+    otel: [5, 110],
     redis: [8, 230],
-    schemas: [6, 270],
+    schemas: [7, 265],
     "tanstack-query": [3, 85],
     testing: [3, 85],
-    "to-http": [15, 540],
-    "to-mcp": [17, 690],
-    tools: [17, 690],
+    "to-http": [19, 710],
+    "to-mcp": [18, 705],
+    tools: [18, 705],
     type: [1, 120],
-    websocket: [17, 690],
+    websocket: [18, 705],
     worker: [3, 85],
   }
 

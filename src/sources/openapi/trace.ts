@@ -50,9 +50,9 @@ interface ChannelModule {
 
 /** Whether somebody traces the platform's `fetch`: that makes its own spans and headers. */
 function isFetchInstrumented(): boolean {
-  const host = (
-    globalThis as { readonly process?: { readonly getBuiltinModule?: (id: string) => unknown } }
-  ).process
+  const { process: host } = globalThis as {
+    readonly process?: { readonly getBuiltinModule?: (id: string) => unknown }
+  }
   const channels = host?.getBuiltinModule?.("node:diagnostics_channel") as ChannelModule | undefined
   return channels?.channel("undici:request:create").hasSubscribers === true
 }
