@@ -219,6 +219,6 @@ function not(value: boolean | undefined): boolean | undefined {
   return value === undefined ? undefined : !value
 }
 
-export function manyOf<TItem>(value: TItem | readonly TItem[]): readonly TItem[] {
+function manyOf<TItem>(value: TItem | readonly TItem[]): readonly TItem[] {
   return Array.isArray(value) ? (value as readonly TItem[]) : [value as TItem]
 }

@@ -94,7 +94,7 @@ const CONDITION: OptionsSchema<ApprovalCondition> = {
   input: { members: {}, open: true },
 }
 
-export const APPROVAL_RULE: OptionsSchema<ApprovalRule> = /* @__PURE__ */ Object.assign(
+const APPROVAL_RULE: OptionsSchema<ApprovalRule> = /* @__PURE__ */ Object.assign(
   {
     decide: { required: { oneOf: ["allow", "ask", "deny"] } },
     unless: { members: CONDITION },

@@ -28,7 +28,7 @@ const MAX_LINE = 1_048_576
 const MAX_PROBLEMS = 100
 
 /** Without a key, a seal shows accidents only: whoever can write the file can compute it. */
-export function sealOf(text: string, key: AuditKey | undefined): string {
+function sealOf(text: string, key: AuditKey | undefined): string {
   const hash = key === undefined ? createHash("sha256") : createHmac("sha256", key)
   return hash.update(text, "latin1").digest("base64url")
 }

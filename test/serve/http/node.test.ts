@@ -70,11 +70,17 @@ describe("a request", () => {
   })
 
   test("names its id, its time and its trace", async () => {
-    const headers = { "request-id": "mine-1", "x-timeout-ms": "5000", traceparent: "00-ab-cd-01" }
+    const headers = {
+      "request-id": "mine-1",
+      "x-timeout-ms": "5000",
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    }
     const answer = await post(`${api.url}/operations/demo.ids`, undefined, { headers })
     expect(await answer.json()).toMatchObject({ data: { requestId: "mine-1", isTimed: true } })
     await post(url, undefined, { headers })
-    expect(seen.metadata).toEqual({ traceparent: "00-ab-cd-01" })
+    expect(seen.metadata).toEqual({
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    })
   })
 
   test("with an id that is no id gets another", async () => {

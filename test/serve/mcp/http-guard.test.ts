@@ -152,7 +152,7 @@ describe("the guard", () => {
 
   test("answers methods that there are not with 404", async () => {
     await using server = toMCP(fixture().registry)
-    for (const method of ["ping", "logging/setLevel", "unknown/method", "prompts/list"]) {
+    for (const method of ["ping", "logging/setLevel", "unknown/method", "tasks/list"]) {
       const request = rawRequest(method, { params: { level: "info" } })
       const response = await server.fetch(new Request("http://localhost/", request))
       expect(response.status).toBe(404)

@@ -320,12 +320,20 @@ describe("serving over HTTP", () => {
   test("passes on traces, and nothing else of a request", async () => {
     const { registry, seen } = fixture()
     await using server = toMCP(registry)
-    const meta = { traceparent: "00-ab-cd-01", baggage: "a=b", progressToken: 1, private: "x" }
+    const meta = {
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      baggage: "a=b",
+      progressToken: 1,
+      private: "x",
+    }
     const headers = { Authorization: "Bearer caller-token", Cookie: "session=1" }
     const params = { name: "demo_look", arguments: {} }
     const request = rawRequest("tools/call", { params, meta, headers })
     await server.fetch(new Request("http://localhost/", request))
-    expect(seen.contexts[0]?.metadata).toEqual({ traceparent: "00-ab-cd-01", baggage: "a=b" })
+    expect(seen.contexts[0]?.metadata).toEqual({
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      baggage: "a=b",
+    })
     expect(JSON.stringify(seen.contexts[0]?.metadata)).not.toContain("caller-token")
   })
 

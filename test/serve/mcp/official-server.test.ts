@@ -14,7 +14,15 @@ const LEVEL = "io.modelcontextprotocol/logLevel"
 const official = createMcpHandler(() => {
   const server = new Server(
     { name: "operations", version: "1.0.0" },
-    { capabilities: { tools: { listChanged: true }, logging: {} } },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+        completions: {},
+        logging: {},
+      },
+    },
   )
   server.setRequestHandler("tools/list", () => ({ tools: [] }))
   server.setRequestHandler("tools/call", () => ({ content: [{ type: "text", text: "Hello" }] }))

@@ -34,7 +34,11 @@ describe("a server behind a server", () => {
       "Mcp-Param-Key": CANARY,
     }
     const params = { name: "up_echo", arguments: { text: "hi" } }
-    const meta = { "example.com/token": CANARY, authorization: CANARY, traceparent: "00-trace" }
+    const meta = {
+      "example.com/token": CANARY,
+      authorization: CANARY,
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    }
 
     const modern = await fetch(listening.url, rawRequest("tools/call", { params, headers, meta }))
     const opened = await fetch(listening.url, initialize(headers))
@@ -53,7 +57,9 @@ describe("a server behind a server", () => {
     expect(shown(remote.seen)).not.toContain(CANARY)
     for (const { headers: got, message } of calls) {
       expect(got.authorization).toBe("Bearer its-own-token")
-      expect(message.params?.["_meta"]).toMatchObject({ traceparent: "00-trace" })
+      expect(message.params?.["_meta"]).toMatchObject({
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      })
     }
   })
 
@@ -141,6 +147,6 @@ test("resources and prompts that are too deep hide no others", async () => {
   const ids = registry.list().map(({ namespace, name }) => `${namespace}.${name}`)
   expect(ids).toEqual(expect.arrayContaining(["evil-resources.good", "evil-prompts.good"]))
   await using server = toMCP(registry, quiet)
-  const request = new Request("http://localhost/mcp", rawRequest("tools/list"))
+  const request = new Request("http://localhost/mcp", rawRequest("resources/list"))
   expect(JSON.stringify(await answerOf(await server.fetch(request)))).toContain("good")
 })

@@ -249,7 +249,10 @@ describe("a supervisor", () => {
     const first = await supervised.ready(timeout())
     const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" }
     made[0]?.onmessage?.(changed)
-    expect(listeners.notified).toHaveBeenCalledExactlyOnceWith("notifications/tools/list_changed")
+    expect(listeners.notified).toHaveBeenCalledExactlyOnceWith(
+      "notifications/tools/list_changed",
+      undefined,
+    )
     // Something still runs on it, so it stays open.
     const request = first.request({
       method: "ping",

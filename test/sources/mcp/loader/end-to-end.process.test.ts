@@ -274,10 +274,18 @@ describe.each(WAYS)("%s", (_, era, way) => {
     const { data } = await server.call(
       "anything",
       { text: "x", not: undefined },
-      { metadata: { traceparent: "00-abc-def-01", secret: "s" } },
+      {
+        metadata: {
+          traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+          secret: "s",
+        },
+      },
     )
 
-    expect(data).toMatchObject({ args: { text: "x" }, meta: { traceparent: "00-abc-def-01" } })
+    expect(data).toMatchObject({
+      args: { text: "x" },
+      meta: { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
+    })
     expect(JSON.stringify(data)).not.toContain("secret")
   })
 })

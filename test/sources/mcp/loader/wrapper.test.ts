@@ -130,7 +130,15 @@ describe("a call", () => {
     const envelope = await registry.execute(
       "files.read",
       { path: "/x", extra: undefined },
-      { deadline, progress, metadata: { traceparent: "00-a", baggage: "k=v", user: "secret" } },
+      {
+        deadline,
+        progress,
+        metadata: {
+          traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+          baggage: "k=v",
+          user: "secret",
+        },
+      },
     )
 
     const [call] = connection.calls
@@ -140,7 +148,10 @@ describe("a call", () => {
       deadline: expect.closeTo(deadline, -1) as number,
       timeout: 77,
       isRepeatable: false,
-      meta: { traceparent: "00-a", baggage: "k=v" },
+      meta: {
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        baggage: "k=v",
+      },
     })
     expect(call?.options.meta).not.toHaveProperty("user")
     expect(call?.options.signal?.aborted).toBe(false)
