@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { parseUriTemplate, type TemplateValue } from "../../src/core/uri-template.ts"
+import { parseUriTemplate, type TemplateValue } from "../../src/mcp/uri-template.ts"
 import { TOO_LONG } from "../support/patience.ts"
 
 // The values of the examples in RFC 6570.
