@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { packageFolder } from "../hub/package-folder.ts"
-import { nearest } from "../internal/suggest.ts"
+import { didYouMean } from "../internal/suggest.ts"
 import { readArgs } from "./args.ts"
 import { allOptions, splitCommand } from "./command-line.ts"
 import { COMMANDS } from "./commands/index.ts"
@@ -94,9 +94,7 @@ async function showHelp(command: Command, io: CommandIO): Promise<number> {
 async function loadCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry !== undefined) return { name, summary: entry.summary, ...(await entry.load()) }
-  const meant = nearest(name, Object.keys(COMMANDS))
-  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
-  throw new UsageError(`There is no command "${name}".${hint}`)
+  throw new UsageError(`There is no command "${name}".${didYouMean(name, Object.keys(COMMANDS))}`)
 }
 
 function checkArity(command: Command, { positionals }: CommandArgs, { program }: CommandIO): void {

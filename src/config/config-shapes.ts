@@ -8,14 +8,11 @@ import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { APPROVAL_RULES } from "../core/approvals.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
-import type { AuditConfig, LimitsConfig, RecordConfig } from "./model.ts"
+import type { AuditConfig, LimitsConfig, RecordConfig, ServerConfig } from "./model.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
 const scopes = listOf("The caller's scopes.", text("A scope."))
-
-const required = (description: string, refers = true): Shape =>
-  field({ required: "text" }, description, { refers })
 
 const keyFields = fields(
   "An API key of a caller: its hash, never the key itself.",
@@ -32,7 +29,7 @@ const keyFields = fields(
       },
     ),
     identity: fields("The caller.", {
-      id: required("The caller's id.", false),
+      id: field({ required: "text" }, "The caller's id."),
       scopes: { ...scopes, isRequired: true },
       resources: recordOf(
         "Actions by resource, such as project:42.",
@@ -65,88 +62,117 @@ const apiKey: Shape = {
   },
 }
 
-const jwt = fields("Tokens of an identity provider.", {
-  jwksUrl: required("The address of its keys."),
-  issuer: required("The expected issuer."),
-  audience: required("The expected audience."),
-  algorithms: listOf("Allowed algorithms.", text("Such as RS256.")),
-  blockPrivate: field("boolean", "Refuses to load its keys from private addresses."),
-})
-
-/** Whether and how calls are recorded. */
-export const RECORD: OptionRule = {
-  either: [
-    "boolean",
-    {
-      members: {
-        calls: { min: 1, max: 10_000, whole: true },
-        bytes: { min: 65_536, max: 1_073_741_824, whole: true },
-      } satisfies OptionsSchema<RecordConfig>,
-    },
-  ],
-}
-
-/** What each caller may have open at the same time. */
-export const LIMITS: OptionRule = {
-  members: {
-    calls: "count",
-    sseStreams: "count",
-    streams: "count",
-    sockets: "count",
-  } satisfies OptionsSchema<LimitsConfig>,
+/** The options of a server that are the same for programs. */
+export const SERVER_OPTIONS: OptionsSchema<
+  Omit<ServerConfig, "title" | "description" | "basePath" | "apiKeys" | "console">
+> = {
+  port: { min: 0, max: 65_535, whole: true },
+  host: "text",
+  jwt: {
+    members: {
+      jwksUrl: { required: "text" },
+      issuer: { required: "text" },
+      audience: { required: "text" },
+      algorithms: { list: "text" },
+      blockPrivate: "boolean",
+    } satisfies OptionsSchema<NonNullable<ServerConfig["jwt"]>>,
+  },
+  allowedHosts: { list: "text" },
+  allowedOrigins: { list: "text" },
+  trustedProxies: { list: "text" },
+  cors: {
+    members: { origins: { required: { list: "text" } } } satisfies OptionsSchema<
+      NonNullable<ServerConfig["cors"]>
+    >,
+  },
+  rateLimit: {
+    members: { requests: { required: "count" }, windowMs: { min: 1 } } satisfies OptionsSchema<
+      NonNullable<ServerConfig["rateLimit"]>
+    >,
+  },
+  limits: {
+    members: {
+      calls: "count",
+      sseStreams: "count",
+      streams: "count",
+      sockets: "count",
+    } satisfies OptionsSchema<LimitsConfig>,
+  },
+  maxUploadBytes: "count",
+  mcp: "boolean",
+  websocket: "boolean",
+  errors: { oneOf: ["expose", "hide"] },
+  record: {
+    either: [
+      "boolean",
+      {
+        members: {
+          calls: { min: 1, max: 10_000, whole: true },
+          bytes: { min: 65_536, max: 1_073_741_824, whole: true },
+        } satisfies OptionsSchema<RecordConfig>,
+      },
+    ],
+  },
 }
 
 /** How the hub is served. */
 export const serverShape: Shape = fields(
   "How the hub is served.",
   {
-    port: field(
-      { min: 0, max: 65_535, whole: true },
-      "The port; default: 3000. 0 picks a free one.",
-    ),
-    host: text(
-      "The address; default: 127.0.0.1. Other than loopback addresses need apiKeys or jwt.",
-    ),
     title: text("The hub's name."),
     description: text("What the hub is for."),
     basePath: text("A prefix of every path.", {
       refuse: (value) => (value.startsWith("/") ? undefined : `must start with "/".`),
     }),
     apiKeys: listOf("Who may call, by API key.", apiKey),
-    jwt,
-    allowedHosts: listOf("Host names that the server accepts.", text("A host.")),
-    allowedOrigins: listOf("Web pages that may call.", text("An origin.")),
-    trustedProxies: listOf(
-      "Proxies whose forwarding headers are trusted.",
-      text("An address or a range."),
-    ),
-    cors: fields("Access for web pages of other origins.", {
-      origins: { ...listOf("The allowed origins.", text("An origin.")), isRequired: true },
-    }),
-    rateLimit: fields("Limits the requests of a caller.", {
-      requests: field({ required: "count" }, "The number of requests."),
-      windowMs: field({ min: 1 }, "The length of the window in milliseconds."),
-    }),
-    limits: field(LIMITS, "What each caller may have open at the same time.", {
-      members: {
-        calls: "Running calls; default: 100.",
-        sseStreams: "Streams over HTTP and MCP; default: 20.",
-        streams: "Streams over WebSockets; default: 100.",
-        sockets: "WebSockets; default: 50.",
+    ...describe(SERVER_OPTIONS, {
+      port: "The port; default: 3000. 0 picks a free one.",
+      host: "The address; default: 127.0.0.1. Other than loopback addresses need apiKeys or jwt.",
+      jwt: {
+        about: "Tokens of an identity provider.",
+        refers: true,
+        members: {
+          jwksUrl: "The address of its keys.",
+          issuer: "The expected issuer.",
+          audience: "The expected audience.",
+          algorithms: "Allowed algorithms, such as RS256.",
+          blockPrivate: "Refuses to load its keys from private addresses.",
+        },
+      },
+      allowedHosts: "Host names that the server accepts.",
+      allowedOrigins: "Web pages that may call.",
+      trustedProxies: "Addresses or ranges of proxies whose forwarding headers are trusted.",
+      cors: {
+        about: "Access for web pages of other origins.",
+        members: { origins: "The allowed origins." },
+      },
+      rateLimit: {
+        about: "Limits the requests of a caller.",
+        members: {
+          requests: "The number of requests.",
+          windowMs: "The length of the window in milliseconds.",
+        },
+      },
+      limits: {
+        about: "What each caller may have open at the same time.",
+        members: {
+          calls: "Running calls; default: 100.",
+          sseStreams: "Streams over HTTP and MCP; default: 20.",
+          streams: "Streams over WebSockets; default: 100.",
+          sockets: "WebSockets; default: 50.",
+        },
+      },
+      maxUploadBytes: "The size of a body with files; default: 1 MiB.",
+      mcp: "Serves /mcp; on by default.",
+      websocket: "Serves /ws; on where ws is installed.",
+      errors:
+        "Whether callers see the messages of internal errors; default: expose on a loopback address without authentication and proxies, hide otherwise.",
+      record: {
+        about:
+          "Keeps inputs, results and errors of the last calls in memory for administrators, without what looks like a secret; off by default.",
+        members: { calls: "Their number; default: 200.", bytes: "Their size; default: 8 MiB." },
       },
     }),
-    maxUploadBytes: field("count", "The size of a body with files; default: 1 MiB."),
-    mcp: field("boolean", "Serves /mcp; on by default."),
-    websocket: field("boolean", "Serves /ws; on where ws is installed."),
-    errors: field(
-      { oneOf: ["expose", "hide"] },
-      "Whether callers see the messages of internal errors; default: expose on a loopback address without authentication and proxies, hide otherwise.",
-    ),
-    record: field(
-      RECORD,
-      "Keeps inputs, results and errors of the last calls in memory for administrators, without what looks like a secret; off by default.",
-      { members: { calls: "Their number; default: 200.", bytes: "Their size; default: 8 MiB." } },
-    ),
     console: field("boolean", "Serves the console at /; on by default."),
   },
   { hints: { hostname: `Write "host".`, auth: `Write "apiKeys" or "jwt".` } },

@@ -1,4 +1,5 @@
 import { CALL_ERROR, hasBrand } from "../internal/brands.ts"
+import { cutText } from "../internal/message-text.ts"
 import { redact, redactText } from "../internal/redact.ts"
 
 /** The properties of one of the library's error codes. */
@@ -119,7 +120,10 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   readonly operationId?: string
 
   constructor(code: TCode, message: string, options: CallErrorOptions<TDetails> = {}) {
-    super(truncate(String(message)), "cause" in options ? { cause: options.cause } : undefined)
+    super(
+      cutText(String(message), MESSAGE_LIMIT - 1),
+      "cause" in options ? { cause: options.cause } : undefined,
+    )
     if (typeof code !== "string" || code === "") {
       throw new TypeError(
         `new CallError(code, message): code must be a non-empty string, such as "NOT_FOUND".`,
@@ -204,8 +208,4 @@ export function refusal<TCode extends string>(
 function table<TTable extends object>(cellOf: (code: ErrorCode) => unknown): TTable {
   const codes = Object.keys(ROWS) as ErrorCode[]
   return Object.fromEntries(codes.map((code) => [code, cellOf(code)])) as TTable
-}
-
-function truncate(message: string): string {
-  return message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 1)}…`
 }

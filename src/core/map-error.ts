@@ -1,4 +1,5 @@
 import { CallError, type CallErrorOptions, ErrorCode, isCallError } from "./errors.ts"
+import { preview, readProperty } from "../internal/error-text.ts"
 import { markInternal } from "./error-marks.ts"
 import { compileSchema } from "../schema/compiled.ts"
 import type { ErrorDefinition } from "./types.ts"
@@ -21,7 +22,7 @@ export function mapError(
   stamp: ErrorStamp = {},
 ): CallError {
   if (isCallError(thrown)) return thrown
-  const code = read(thrown, "code")
+  const code = readProperty(thrown, "code")
   const declared = errorSchemas?.find((definition) => definition.code === code)
   if (declared !== undefined && !Object.hasOwn(ErrorCode, declared.code)) {
     return fromDeclared(thrown, declared, stamp)
@@ -38,7 +39,7 @@ export function mapError(
 }
 
 function fromDeclared(thrown: unknown, declared: ErrorDefinition, stamp: ErrorStamp): CallError {
-  const details = read(thrown, "details")
+  const details = readProperty(thrown, "details")
   const fits = details === undefined || compileSchema(declared.schema).check(details)
   const message = messageOf(thrown) ?? (declared.description || declared.code)
   return new CallError(
@@ -53,20 +54,8 @@ function stampOf(stamp: ErrorStamp): ErrorStamp {
 }
 
 function messageOf(thrown: unknown): string | undefined {
-  const message = read(thrown, "message")
+  const message = readProperty(thrown, "message")
   return typeof message === "string" && message !== "" ? message : undefined
-}
-
-/** A property of any value; `undefined` if reading it throws. */
-function read(thrown: unknown, key: string): unknown {
-  if ((typeof thrown !== "object" || thrown === null) && typeof thrown !== "function") {
-    return undefined
-  }
-  try {
-    return (thrown as Record<string, unknown>)[key]
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether a value is an error, also of another realm, which `instanceof` does not recognize. */
@@ -75,14 +64,5 @@ function isError(thrown: unknown): boolean {
     return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]"
   } catch {
     return false
-  }
-}
-
-function preview(thrown: unknown): string {
-  try {
-    const text = typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown)
-    return text.length > 200 ? `${text.slice(0, 200)}…` : text
-  } catch {
-    return `an unreadable ${typeof thrown}`
   }
 }

@@ -1,6 +1,6 @@
 import { allows } from "../core/access.ts"
 import { isCallError, refusal, type CallError } from "../core/errors.ts"
-import { reasonOf, typeName } from "../internal/message-text.ts"
+import { cutText, reasonOf, typeName } from "../internal/message-text.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
 import { mintRequestId } from "./ids.ts"
@@ -20,7 +20,7 @@ export function notFound(
     )
   }
   if (store.get(id) !== undefined) {
-    const displayedId = displayId(id)
+    const displayedId = cutText(id, 200)
     return refusal(
       "OPERATION_NOT_FOUND",
       `Operation "${id}" has no handler. Add one: registry.registerHandler("${id}", handler).`,
@@ -36,7 +36,7 @@ export function notRegistered(
   id: string,
   identity: Identity | undefined,
 ): CallError {
-  const displayedId = displayId(id)
+  const displayedId = cutText(id, 200)
   const meant = store?.suggest(
     id,
     ({ spec, requirement }) =>
@@ -47,10 +47,6 @@ export function notRegistered(
     details: { operationId: displayedId },
     operationId: displayedId,
   })
-}
-
-function displayId(id: string): string {
-  return id.length > 200 ? `${id.slice(0, 200)}…` : id
 }
 
 /** The error for executing a subscription, or subscribing to another operation. */

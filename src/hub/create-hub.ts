@@ -7,7 +7,7 @@ import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
 import { Approvals } from "../approvals/approvals.ts"
 import { compileList } from "../approvals/rules.ts"
-import { nearest } from "../internal/suggest.ts"
+import { didYouMean } from "../internal/suggest.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { OperationRegistry } from "../engine/registry.ts"
@@ -339,14 +339,9 @@ class SourceHub extends Closable implements Hub {
 }
 
 function unknownSource(name: string, names: readonly string[]): CallError {
-  const meant = nearest(name, names)
-  const cure =
-    meant === undefined
-      ? names.length === 0
-        ? "There are none."
-        : `There are: ${names.map((one) => `"${one}"`).join(", ")}.`
-      : `Did you mean "${meant}"?`
-  return new CallError("VALIDATION_ERROR", `There is no source "${name}". ${cure}`, {
+  const all = names.map((one) => `"${one}"`).join(", ")
+  const cure = didYouMean(name, names) || (all === "" ? " There are none." : ` There are: ${all}.`)
+  return new CallError("VALIDATION_ERROR", `There is no source "${name}".${cure}`, {
     retryable: false,
     mayHaveExecuted: false,
   })

@@ -3,7 +3,7 @@ import { unknownKindMessage } from "../config/field-checks.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import { maskValue } from "../http-client/secrets.ts"
 import { type Reference, resolveReferences } from "../internal/references.ts"
-import { nearest } from "../internal/suggest.ts"
+import { didYouMean } from "../internal/suggest.ts"
 import type { Resolve } from "./resolve-references.ts"
 import { editorPlace, readSecretFile, runCommand as run } from "./config-file/secret-sources.ts"
 
@@ -139,8 +139,7 @@ function unresolved(message: string, details?: Readonly<Record<string, string>>)
 }
 
 function missingVariable(name: string, isEmpty: boolean, names: readonly string[]): CallError {
-  const meant = isEmpty ? undefined : nearest(name, names)
-  const guess = meant === undefined ? "" : ` Did you mean "${meant}"?`
+  const guess = isEmpty ? "" : didYouMean(name, names)
   const what = isEmpty ? "is empty" : "is not set"
   const cure = isEmpty
     ? `Give it a value, or say that it may be empty: \${env:${name}:-}.`

@@ -1,6 +1,6 @@
 // A hub on a port: its servers, their options, and their end.
 import { Closable } from "../internal/closable.ts"
-import { LIMITS, RECORD } from "../config/config-shapes.ts"
+import { SERVER_OPTIONS } from "../config/config-shapes.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import type { ResolvedSource, ServerConfig } from "../config/model.ts"
 import { ERROR_REPORTING, type ErrorListener } from "../engine/failures.ts"
@@ -13,7 +13,6 @@ import { toHTTP, type HTTPServer } from "../serve/http/to-http.ts"
 import { loadJose } from "../internal/jose.ts"
 import { normalizePath } from "../serve/http/mount-path.ts"
 import { API_KEY } from "../serve/http/auth/options.ts"
-import { UPGRADE_RULES } from "../serve/upgrade.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { checkWs } from "../transport/websocket/ws-package.ts"
@@ -37,39 +36,11 @@ export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
 }
 
 export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
-  port: "port",
-  host: "text",
+  ...SERVER_OPTIONS,
   title: "string",
   description: "string",
   basePath: "string",
   apiKeys: { list: { members: API_KEY } },
-  jwt: {
-    members: {
-      jwksUrl: { required: "text" },
-      issuer: { required: "text" },
-      audience: { required: "text" },
-      algorithms: { list: "text" },
-      blockPrivate: "boolean",
-    } satisfies OptionsSchema<NonNullable<ServerConfig["jwt"]>>,
-  },
-  ...UPGRADE_RULES,
-  trustedProxies: { list: "text" },
-  cors: {
-    members: { origins: { required: { list: "text" } } } satisfies OptionsSchema<
-      NonNullable<ServerConfig["cors"]>
-    >,
-  },
-  rateLimit: {
-    members: {
-      requests: { required: "count" },
-      windowMs: "duration",
-    } satisfies OptionsSchema<NonNullable<ServerConfig["rateLimit"]>>,
-  },
-  limits: LIMITS,
-  maxUploadBytes: "count",
-  mcp: "boolean",
-  websocket: "boolean",
-  record: RECORD,
   console: { either: ["boolean", "text"] },
   drainMs: { min: 0 },
   ...ERROR_REPORTING,

@@ -1,3 +1,4 @@
+import { cutText } from "./message-text.ts"
 import { redactText } from "./redact.ts"
 
 /** The message for callers in place of one that is not meant for them. */
@@ -41,10 +42,10 @@ function nameOf(cause: unknown): string {
   return `${String(readProperty(cause, "name"))}: ${String(readProperty(cause, "message"))}`
 }
 
-function preview(value: unknown): string {
+/** Anything that was thrown in a few words. */
+export function preview(value: unknown): string {
   try {
-    const text = typeof value === "string" ? JSON.stringify(value) : String(value)
-    return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+    return cutText(typeof value === "string" ? JSON.stringify(value) : String(value), MAX_TEXT)
   } catch {
     return `an unreadable ${typeof value}`
   }

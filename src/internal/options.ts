@@ -3,7 +3,7 @@
 
 import { listed } from "./message-text.ts"
 import { reading } from "./brands.ts"
-import { nearest } from "./suggest.ts"
+import { didYouMean } from "./suggest.ts"
 
 /** The allowed values of one option. A member that is `undefined` counts as absent. */
 export type OptionRule =
@@ -226,11 +226,6 @@ function wordsOf(rule: OptionRule): readonly string[] {
   if (typeof rule !== "object") return []
   if ("either" in rule) return rule.either.flatMap(wordsOf)
   return "oneOf" in rule ? rule.oneOf.filter((word) => typeof word === "string") : []
-}
-
-function didYouMean(typed: string, words: readonly string[]): string {
-  const meant = nearest(typed, words)
-  return meant === undefined ? "" : ` Did you mean "${meant}"?`
 }
 
 function pathTo({ path }: OptionPlace, name: string): string {

@@ -19,6 +19,12 @@ export function nearest(typed: string, candidates: Iterable<string>): string | u
   return best
 }
 
+/** A sentence about the candidate most similar to `typed`, with a space before it; empty without one. */
+export function didYouMean(typed: string, candidates: Iterable<string>): string {
+  const meant = nearest(typed, candidates)
+  return meant === undefined ? "" : ` Did you mean "${meant}"?`
+}
+
 /** Single-character edits, a swap of neighbors counting as one. */
 function editDistance(left: string, right: string): number {
   const rows: number[][] = []

@@ -1,3 +1,4 @@
+import { addToList } from "../internal/lists.ts"
 import { grown, lowerBound, mergeSorted } from "./arrays.ts"
 import { rootOf } from "./words.ts"
 
@@ -103,11 +104,7 @@ export class Dictionary {
     this.#unsorted.push(term)
     this.#uses = grown(this.#uses, term + 1)
     const root = rootOf(own)
-    if (root !== own) {
-      const terms = this.#roots.get(root)
-      if (terms === undefined) this.#roots.set(root, [term])
-      else terms.push(term)
-    }
+    if (root !== own) addToList(this.#roots, root, term)
     return term
   }
 

@@ -1,4 +1,5 @@
 import { refusal } from "../core/errors.ts"
+import { addToList } from "../internal/lists.ts"
 import { perObject } from "../internal/per-object.ts"
 import { jsonType, setOwn, type JsonSchema } from "../schema/json.ts"
 import { SchemaView, viewOf } from "../schema/read/view.ts"
@@ -87,9 +88,7 @@ export function parseQuery(query: string): Map<string, string[]> {
     const at = pair.indexOf("=")
     const name = decoded(at < 0 ? pair : pair.slice(0, at))
     const value = at < 0 ? "" : decoded(pair.slice(at + 1))
-    const values = parameters.get(name)
-    if (values === undefined) parameters.set(name, [value])
-    else values.push(value)
+    addToList(parameters, name, value)
   }
   return parameters
 }

@@ -1,4 +1,5 @@
 import { isRecord } from "../internal/guards.ts"
+import { cutText } from "../internal/message-text.ts"
 import { textOf, type ToolOutcome, type ToolPart } from "./outcome.ts"
 import type { ToolCallOptions, Tools } from "./to-tools.ts"
 
@@ -44,10 +45,7 @@ export function toOpenAIResponses(tools: Tools): OpenAITools {
     tools: tools.definitions.map(({ name, description, parameters, strict }) => ({
       type: "function",
       name,
-      description:
-        description.length > MAX_DESCRIPTION
-          ? `${description.slice(0, MAX_DESCRIPTION - 1)}…`
-          : description,
+      description: cutText(description, MAX_DESCRIPTION - 1),
       parameters: { ...parameters },
       strict,
     })),

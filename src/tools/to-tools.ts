@@ -6,7 +6,7 @@ import { parseExact } from "../http-client/exact-json.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { IDENTITY, validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { JoinedSignals } from "../internal/signals.ts"
-import { nearest } from "../internal/suggest.ts"
+import { didYouMean } from "../internal/suggest.ts"
 import { CallError } from "../core/errors.ts"
 import type { MCPToolDefinition } from "../mcp/model.ts"
 import type { JsonSchema } from "../schema/json.ts"
@@ -199,14 +199,10 @@ class RegistryTools implements Tools {
     if (tools.some((tool) => tool.name === name)) {
       return new CallError("EXECUTION_ERROR", error.message, { details: error.data })
     }
-    const meant = nearest(
-      name,
-      tools.map((tool) => tool.name),
-    )
-    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
+    const names = tools.map((tool) => tool.name)
     return new CallError(
       "OPERATION_NOT_FOUND",
-      `There is no tool "${name.slice(0, 100)}".${hint} Use only the tools of the list.`,
+      `There is no tool "${name.slice(0, 100)}".${didYouMean(name, names)} Use only the tools of the list.`,
     )
   }
 }

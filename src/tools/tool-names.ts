@@ -1,4 +1,5 @@
 import type { OperationSpec } from "../core/types.ts"
+import { addToList } from "../internal/lists.ts"
 import { sha256Hex } from "../internal/sha256.ts"
 import type { Logger } from "../internal/logger.ts"
 
@@ -82,12 +83,7 @@ export class ToolNames {
     let waiting = entries
     for (let round = first; waiting.length > 0; round++) {
       const wanted = new Map<string, Nameable[]>()
-      for (const entry of waiting) {
-        const name = this.#nameIn(round, entry)
-        const others = wanted.get(name)
-        if (others === undefined) wanted.set(name, [entry])
-        else others.push(entry)
-      }
+      for (const entry of waiting) addToList(wanted, this.#nameIn(round, entry), entry)
       const next: Nameable[] = []
       for (const [name, holders] of wanted) {
         const [{ id } = { id: "" }] = holders

@@ -1,3 +1,4 @@
+import { cutText } from "../../internal/message-text.ts"
 import { UsageError } from "../model.ts"
 
 /** A step into a value: a key, the index of an item, or a new item at the end. */
@@ -108,7 +109,7 @@ function operatorAt(text: string): number {
 }
 
 function notAnInput(text: string): UsageError {
-  const shortText = text.length > 60 ? `${text.slice(0, 59)}…` : text
+  const shortText = cutText(text, 60)
   const cure = /^\s*[{[]/.test(text)
     ? `Give JSON with --input '${shortText}'.`
     : "Write key=value, key:=json, key=@file or --input file.json."

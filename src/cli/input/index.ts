@@ -1,6 +1,6 @@
 // An operation's input from a command line: `--input`, then `key=value`, converted by the schema.
 
-import { nearest } from "../../internal/suggest.ts"
+import { didYouMean } from "../../internal/suggest.ts"
 import { parseJson } from "../../http-client/json.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { UsageError, type CommandIO } from "../model.ts"
@@ -137,9 +137,8 @@ function takesObject(view: SchemaView): boolean {
 }
 
 function unknownNote(key: string, { name, declared }: NonNullable<Place["unknown"]>): string {
-  const meant = nearest(name, declared)
-  const hint = meant === undefined ? `It takes ${listNames(declared)}.` : `Did you mean "${meant}"?`
-  return `"${key}" is not an input that the operation declares. ${hint}`
+  const hint = didYouMean(name, declared) || ` It takes ${listNames(declared)}.`
+  return `"${key}" is not an input that the operation declares.${hint}`
 }
 
 function listNames(names: readonly string[]): string {

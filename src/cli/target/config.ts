@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import type { SourceConfig } from "../../config/kinds/index.ts"
 import type { MCPSource } from "../../config/kinds/mcp.ts"
 import type { ResolvedConfig } from "../../config/model.ts"
-import { nearest } from "../../internal/suggest.ts"
+import { didYouMean } from "../../internal/suggest.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "../model.ts"
 import { withPath } from "../../config/source-shapes.ts"
 import { SOURCE_NAMES } from "../shared-options.ts"
@@ -101,8 +101,7 @@ function selectSources(config: ResolvedConfig, args: CommandArgs): ResolvedConfi
   const names = config.sources.map(({ name }) => name)
   const wrong = wanted.find((name) => !names.includes(name))
   if (wrong !== undefined) {
-    const meant = nearest(wrong, names)
-    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
+    const hint = didYouMean(wrong, names)
     const there = names.length === 0 ? "none" : names.join(", ")
     throw new UsageError(`There is no source "${wrong}".${hint} Sources: ${there}.`)
   }

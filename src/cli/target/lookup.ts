@@ -1,4 +1,5 @@
 import { CallError } from "../../core/errors.ts"
+import { cutText } from "../../internal/message-text.ts"
 import { nearest } from "../../internal/suggest.ts"
 
 /** A source that could not be opened. */
@@ -42,13 +43,13 @@ export function missingSource(id: string, failures: Failures): CallError | undef
   if (source === undefined) return undefined
   return new CallError(
     "UNAVAILABLE",
-    `"${shortened(id)}" is not available: its source "${source.name}" could not be opened. ${source.reason}`,
+    `"${cutText(id, 200)}" is not available: its source "${source.name}" could not be opened. ${source.reason}`,
     { details: { source: source.name }, operationId: id },
   )
 }
 
 function notRegistered(name: string, ids: readonly string[], failures: Failures): CallError {
-  const shortName = shortened(name)
+  const shortName = cutText(name, 200)
   const meant = nearestId(name, ids)
   const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
   return new CallError(
@@ -65,10 +66,6 @@ function perhapsIn(failures: Failures): string {
   return failures.length === 1
     ? ` It may be in the source ${names}, which could not be opened.`
     : ` It may be in one of the sources that could not be opened: ${names}.`
-}
-
-function shortened(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }
 
 const MAX_NAMED = 5

@@ -1,6 +1,6 @@
 import { isRecord } from "../../internal/guards.ts"
 import { isFileLike } from "../files.ts"
-import { nearest } from "../../internal/suggest.ts"
+import { didYouMean } from "../../internal/suggest.ts"
 import { viewOf, type SchemaView } from "./view.ts"
 
 /** The chosen members of a value; `true` for the value as a whole. */
@@ -134,8 +134,7 @@ function missing(
     )
     return `${place} has no members${types.length > 0 ? `: it is ${types.join(" or ")}` : ""}`
   }
-  const meant = nearest(name, declared)
-  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
+  const hint = didYouMean(name, declared)
   const shown = declared.slice(0, MAX_SHOWN).join(", ")
   const more = declared.length > MAX_SHOWN ? `, and ${declared.length - MAX_SHOWN} more` : ""
   return `${place} has no "${name.slice(0, 100)}".${hint} It has: ${shown}${more}`

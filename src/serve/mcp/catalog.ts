@@ -1,5 +1,6 @@
 import { allows } from "../../core/access.ts"
 import type { Identity, OperationSpec } from "../../core/types.ts"
+import { addToList } from "../../internal/lists.ts"
 import { sha256Hex } from "../../internal/sha256.ts"
 import { withoutUndefined } from "../../internal/own.ts"
 import { withoutHiddenText } from "../../mcp/hidden-text.ts"
@@ -99,9 +100,7 @@ export class Catalog {
     const definition = resourceDefinition(name, tool)
     const { uri, uriTemplate } = definition
     if (typeof uri === "string") {
-      const tools = this.#byUri.get(uri)
-      if (tools === undefined) this.#byUri.set(uri, [tool])
-      else tools.push(tool)
+      addToList(this.#byUri, uri, tool)
       this.#add("resources", tool, definition)
       return
     }

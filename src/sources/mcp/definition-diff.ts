@@ -1,4 +1,5 @@
 import { isObject } from "../../internal/guards.ts"
+import { cutText } from "../../internal/message-text.ts"
 import { childPointer, getOwn } from "../../schema/json.ts"
 import { canonicalJson } from "../../mcp/canonical.ts"
 
@@ -12,6 +13,7 @@ export interface DefinitionChange {
 }
 
 const MAX_CHANGES = 20
+const MAX_SHOWN = 160
 const MAX_TEXT = 400
 const MAX_DEPTH = 64
 
@@ -26,9 +28,9 @@ export function diffOf(before: unknown, after: unknown): readonly DefinitionChan
 export function diffText(changes: readonly DefinitionChange[]): string {
   const listed = changes.slice(0, 3).map(({ path, before, after }) => {
     const place = path === "" ? "the whole value" : path
-    if (before === undefined) return `${place} is new: ${short(after ?? "")}`
-    if (after === undefined) return `${place} is gone: ${short(before)}`
-    return `${place} was ${short(before)}, is ${short(after)}`
+    if (before === undefined) return `${place} is new: ${cutText(after ?? "", MAX_SHOWN)}`
+    if (after === undefined) return `${place} is gone: ${cutText(before, MAX_SHOWN)}`
+    return `${place} was ${cutText(before, MAX_SHOWN)}, is ${cutText(after, MAX_SHOWN)}`
   })
   const more = changes.length - listed.length
   return more > 0 ? `${listed.join("; ")}; and ${more} more` : listed.join("; ")
@@ -78,8 +80,4 @@ function windowOf(text: string | undefined, at: number): string | undefined {
   const start = Math.max(0, Math.min(at - 80, text.length - MAX_TEXT))
   const end = start + MAX_TEXT
   return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`
-}
-
-function short(text: string): string {
-  return text.length <= 160 ? text : `${text.slice(0, 159)}…`
 }

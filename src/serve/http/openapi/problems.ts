@@ -1,4 +1,5 @@
 import { ERROR_CODES } from "../../../core/errors.ts"
+import { addToList } from "../../../internal/lists.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition, OperationSpec } from "../../../core/types.ts"
 import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
@@ -63,10 +64,7 @@ export function failureResponses(
   }
   const byStatus = new Map<number, ErrorDefinition[]>()
   for (const error of spec.errorSchemas ?? []) {
-    const status = statusOf(error.code, spec)
-    const sameStatus = byStatus.get(status)
-    if (sameStatus === undefined) byStatus.set(status, [error])
-    else sameStatus.push(error)
+    addToList(byStatus, statusOf(error.code, spec), error)
   }
   for (const [status, errors] of byStatus) {
     const declared = errors.map((error) => declaredProblem(id, error, pool))
