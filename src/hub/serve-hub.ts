@@ -211,6 +211,7 @@ async function makeServers(
     routes: createHubRoutes(hub, activity, internalsOf(hub), {
       mcp: mcp !== undefined,
       websocket,
+      metrics: true,
     }),
     ...(config.console !== false && {
       files: new ConsoleFiles({
