@@ -28,6 +28,8 @@ export interface Surfaces {
   readonly websocket: boolean
   /** `GET /metrics`; default: false. */
   readonly metrics?: boolean | undefined
+  /** The address of a trace, with `{traceId}`. */
+  readonly traceLink?: (() => string | undefined) | undefined
 }
 
 /** Shorter lists are not compressed. */
@@ -81,7 +83,10 @@ export function createHubRoutes(
               isOpen: isOpen(context),
             },
             websocket,
-            ...(isAdmin(context, caller) && { records: activity.recorder !== undefined }),
+            ...(isAdmin(context, caller) && {
+              records: activity.recorder !== undefined,
+              traceLink: surfaces.traceLink?.(),
+            }),
             ...(surfaces.mcp && { mcp }),
           }
           return await compressed(incoming, { ...about, operations })

@@ -212,6 +212,7 @@ async function makeServers(
       mcp: mcp !== undefined,
       websocket,
       metrics: true,
+      traceLink: () => hub.config.telemetry?.link,
     }),
     ...(config.console !== false && {
       files: new ConsoleFiles({
