@@ -21,9 +21,10 @@ import type {
   TracedCall,
   TraceFields,
 } from "../core/tracing.ts"
+import { OTHER } from "../internal/bounded-names.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import { redact, redactText } from "../internal/redact.ts"
-import { ATTRIBUTE, OTHER, SCOPE, SYSTEM, TOOL_ERROR } from "./conventions.ts"
+import { ATTRIBUTE, SCOPE, SYSTEM, TOOL_ERROR } from "./conventions.ts"
 import { CallMetrics, type Running } from "./metrics.ts"
 import type { IncomingTrace, InstrumentOptions, RecordValue } from "./options.ts"
 import { contextWith, headersOf, spanContextOf } from "./trace-context.ts"
