@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseUriTemplate, type TemplateValue } from "../../src/core/uri-template.ts"
 import { TOO_LONG } from "../support/patience.ts"
+import { runs } from "../support/nightly.ts"
 
 // The values of the examples in RFC 6570.
 const VALUES: Record<string, TemplateValue> = {
@@ -178,6 +179,7 @@ describe("UriTemplate.match", () => {
           expect(decodeURI(parsed.expand(read))).toBe(decodeURI(uri))
         }
       }),
+      { numRuns: runs(40) },
     )
   })
 

@@ -8,6 +8,7 @@ import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "../../src/searc
 import { partsOf } from "../../src/search/tokenize.ts"
 import { synonymsOf, withoutPhrases } from "../../src/search/synonyms.ts"
 import { rootOf, stem } from "../../src/search/words.ts"
+import { runs } from "../support/nightly.ts"
 
 describe("partsOf", () => {
   test.each([
@@ -165,7 +166,7 @@ describe("isOneEditApart", () => {
         fc.pre(a !== b)
         expect(isOneEditApart(a, b)).toBe(editsOf(a).has(b))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(100) },
     )
   })
 

@@ -15,6 +15,7 @@ import type { TicketSignerOptions } from "../../../src/transport/bus/tickets/sig
 import type { TicketVerifierOptions } from "../../../src/transport/bus/tickets/verifier.ts"
 import type { TicketSigner } from "../../../src/transport/bus/tickets/model.ts"
 import type { Identity } from "../../../src/core/types.ts"
+import { runs } from "../../support/nightly.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519")
 const other = generateKeyPairSync("ed25519")
@@ -288,7 +289,7 @@ describe("a ticket", () => {
         const found = await verifier.verify(await signer.sign(identity, subject), subject)
         expect(JSON.stringify(found)).toBe(JSON.stringify(identity))
       }),
-      { numRuns: 100 },
+      { numRuns: runs(40) },
     )
   })
 
@@ -520,7 +521,7 @@ describe("a ticket that is refused", () => {
           )
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(40) },
     )
   })
 
