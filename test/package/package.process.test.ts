@@ -138,6 +138,14 @@ describe("an application", { timeout: BUILD_TIMEOUT }, () => {
     ])
   })
 
+  test("sees the message of an error that it does not catch, not pages of code", async () => {
+    const code = `import { createRegistry } from "${manifest.name}"\ncreateRegistry([], { outputs: "strict" })`
+    const printed = await run("node", ["--input-type=module", "-e", code], built.app).catch(String)
+
+    expect(printed).toContain('Did you mean "output"?')
+    expect(printed.length).toBeLessThan(3_000)
+  })
+
   test("builds with Type of ./type what typebox builds, and registers it", async () => {
     const script = [
       `import { createRegistry, defineOperation, FromSchema } from "${specifier(".")}"`,

@@ -20,7 +20,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
 }
 
 const NONE: BundleTargets = {
-  ...{ entries: [], nodeOnly: [], programs: [], standalone: [], vendored: [] },
+  ...{ entries: [], nodeOnly: [], programs: [], standalone: [], vendored: [], external: [] },
   ...{ small: {}, subjects: {} },
 }
 

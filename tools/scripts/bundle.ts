@@ -2,8 +2,9 @@
 import { readFile } from "node:fs/promises"
 import { bundlePackage } from "./lib/bundle.ts"
 
-const { exports } = JSON.parse(await readFile("package.json", "utf8")) as {
+const { exports, peerDependencies } = JSON.parse(await readFile("package.json", "utf8")) as {
   exports: Record<string, { readonly types: string } | string>
+  peerDependencies: Record<string, string>
 }
 const entries = Object.values(exports).flatMap((entry) =>
   typeof entry === "string" ? [] : [entry.types.replace(/^\.\/dist\/|\.d\.ts$/g, "")],
@@ -25,5 +26,6 @@ await bundlePackage(process.cwd(), {
     node: ["node"],
     otel: ["otel"],
   },
+  external: [...Object.keys(peerDependencies), "tsx"],
   vendored: ["@noble/hashes", "eventsource-parser", "js-yaml"],
 })

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
-import { build } from "esbuild"
+import { build, transform } from "esbuild"
 import { rolldown } from "rolldown"
 import type { InputOptions, OutputChunk, Plugin, RolldownOutput } from "rolldown"
 import { licences } from "./licences.ts"
@@ -20,10 +20,9 @@ export interface BundleTargets {
   readonly subjects: Readonly<Record<string, readonly string[]>>
   /** Packages that are part of ours, by the beginnings of their modules' names. */
   readonly vendored: readonly string[]
+  /** Packages that the application installs, if it uses what needs them. */
+  readonly external: readonly string[]
 }
-
-/** Modules of the platform, and optional packages of the application. */
-const EXTERNAL = [/^node:/, /^(?:@modelcontextprotocol|@nats-io|ioredis|jose|tsx|ws)(?:\/|$)/]
 
 /**
  * Makes two forms of the package. Node gets `dist/bundle`: few files, because each costs a millisecond, with TypeBox
@@ -35,10 +34,8 @@ export async function bundlePackage(root: string, targets: BundleTargets): Promi
   const bundle = join(dist, "bundle")
   await rm(bundle, { recursive: true, force: true })
   const { entries, programs, standalone, nodeOnly } = targets
-  const shared = options(
-    root,
-    [...entries, ...programs].filter((name) => !standalone.includes(name)),
-  )
+  const options = (names: readonly string[]) => optionsFor(root, names, targets.external)
+  const shared = options([...entries, ...programs].filter((name) => !standalone.includes(name)))
   const plan = await (await rolldown(shared)).generate()
   const chunkOf = chunkNames(plan, targets)
   const output = { dir: bundle, chunkFileNames: "chunks/[name]-[hash].js", minify: MINIFY } as const
@@ -51,7 +48,7 @@ export async function bundlePackage(root: string, targets: BundleTargets): Promi
     }),
   ]
   for (const name of standalone) {
-    outputs.push(await (await rolldown(options(root, [name]))).write(output))
+    outputs.push(await (await rolldown(options([name]))).write(output))
   }
   const copied = await vendor(root, targets.vendored)
   const modules = entries.filter((name) => !nodeOnly.includes(name))
@@ -76,33 +73,43 @@ export async function bundlePackage(root: string, targets: BundleTargets): Promi
 const MINIFY = {
   compress: true,
   mangle: { toplevel: false },
-  codegen: { removeWhitespace: true },
+  codegen: { removeWhitespace: false },
 } as const
 
-/** V8 takes twice as long for a file with a single character beyond Latin-1, and twice the memory. */
-const latin1: Plugin = {
-  name: "latin-1",
-  generateBundle(_options, files) {
+/**
+ * Removes whitespace but keeps lines short: Node prints the line of an error that no one catches, above its message. V8 takes
+ * twice as long for a file with a single character beyond Latin-1, and twice the memory: esbuild writes ASCII.
+ */
+const shortLines: Plugin = {
+  name: "short-lines",
+  async generateBundle(_options, files) {
     for (const file of Object.values(files)) {
       if (file.type !== "chunk") continue
-      file.code = file.code.replace(
-        /[\u0100-\uFFFF]/g,
+      const { code } = await transform(file.code, { minifyWhitespace: true, lineLimit: 120 })
+      // Within a pattern, esbuild leaves them as they are.
+      file.code = code.replace(
+        /[\u0080-\uFFFF]/g,
         (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
       )
     }
   },
 }
 
-function options(root: string, names: readonly string[]): InputOptions {
+function optionsFor(
+  root: string,
+  names: readonly string[],
+  packages: readonly string[],
+): InputOptions {
   return {
     cwd: root,
     input: Object.fromEntries(names.map((name) => [name, join(root, "dist", `${name}.js`)])),
     platform: "node",
-    external: EXTERNAL,
+    external: (id) =>
+      id.startsWith("node:") || packages.some((name) => `${id}/`.startsWith(`${name}/`)),
     // Licences are found by file names before links are followed.
     resolve: { symlinks: false },
     preserveEntrySignatures: "allow-extension",
-    plugins: [latin1],
+    plugins: [shortLines],
     logLevel: "silent",
   }
 }
