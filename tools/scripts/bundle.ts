@@ -25,5 +25,5 @@ await bundlePackage(process.cwd(), {
     node: ["node"],
     otel: ["otel"],
   },
-  vendored: ["@noble/hashes", "eventsource-parser", "js-yaml"],
+  vendored: ["@noble/hashes", "@opentelemetry/api", "eventsource-parser", "js-yaml"],
 })
