@@ -58,7 +58,8 @@ export function hasContentOnly(meta: MCPResponseMeta): boolean {
 /** The value of the JSON text of an object or a list; the text itself if it is none. */
 export function jsonOr(text: string): unknown {
   // Numbers that JSON.parse would change stay as they are written.
-  if (!/^\s*[[{]/.test(text) || /[:,[]\s*-?\d{16}/.test(text)) return text
+  const dense = text.replaceAll(/\s/g, "")
+  if (!/^[[{]/.test(dense) || /[:,[]-?\d{16}/.test(dense)) return text
   try {
     const value: unknown = JSON.parse(text)
     return JSON.stringify(value).length <= text.length ? value : text

@@ -39,7 +39,6 @@ const CODE = /^[A-Za-z][A-Za-z\d_.-]{0,63}$/
 export class OtelTracer implements CallTracer {
   readonly options: InstrumentOptions
   readonly #isIgnored: (id: string) => boolean
-  #tracer: Tracer | undefined
   #metrics: CallMetrics | undefined
   #isStopped = false
 
@@ -49,9 +48,9 @@ export class OtelTracer implements CallTracer {
     this.#isIgnored = (id) => ignored.some((matches) => matches(id))
   }
 
-  /** Asked for at the first call: the application may set the global provider after us. */
+  /** Asked for at each call: the application may set the global provider later, with a copy of the API of its own. */
   get tracer(): Tracer {
-    return (this.#tracer ??= (this.options.tracerProvider ?? trace).getTracer(SCOPE))
+    return (this.options.tracerProvider ?? trace).getTracer(SCOPE)
   }
 
   get metrics(): CallMetrics | undefined {

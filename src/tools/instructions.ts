@@ -12,8 +12,9 @@ export function importedInstructions(tools: Iterable<OperationTool>): string {
   const said = new Map<string, string>()
   for (const { spec } of tools) {
     if (said.has(spec.namespace)) continue
-    const text = withoutHiddenText(lazyPartsOf(spec)?.instructions ?? "").replace(/\s+/g, " ")
-    if (text.trim() !== "") said.set(spec.namespace, cutText(text.trim(), MAX_INSTRUCTIONS))
+    const words = withoutHiddenText(lazyPartsOf(spec)?.instructions ?? "").split(/\s/)
+    const text = words.filter((word) => word !== "").join(" ")
+    if (text !== "") said.set(spec.namespace, cutText(text, MAX_INSTRUCTIONS))
   }
   const lines = Array.from(said, ([namespace, text]) => `${namespace}: ${text}`)
   return cutText(lines.join("\n"), MAX_ALL_INSTRUCTIONS)

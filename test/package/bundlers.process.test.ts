@@ -162,6 +162,29 @@ const PROGRAMS: Readonly<Record<string, string>> = {
       })
       return [await answer.json(), refused.status, (await refused.json()).detail]
     }`,
+  // The application has an API of OpenTelemetry of its own, and registers a provider there later.
+  "use-otel": `
+    import { createRegistry, defineOperation } from "@alkdev/operations"
+    import { instrument } from "@alkdev/operations/otel"
+    import { Type } from "@alkdev/operations/type"
+    const echo = defineOperation({
+      namespace: "text", name: "echo", type: "query", description: "Echoes",
+      inputSchema: Type.Unknown(), outputSchema: Type.Unknown(),
+      accessControl: { requiredScopes: [] }, handler: (input) => input,
+    })
+    const API = Symbol.for("opentelemetry.js.api.1")
+    export async function use() {
+      const registry = createRegistry([echo])
+      const started = []
+      const span = { spanContext: () => ({}), isRecording: () => false, end() {} }
+      const getTracer = () => ({ startSpan: (name) => (started.push(name), span) })
+      instrument(registry, { metrics: false })
+      await registry.execute("text.echo", 1)
+      globalThis[API] = { version: "1.9.0", trace: { getTracer } }
+      const { data } = await registry.execute("text.echo", 2)
+      delete globalThis[API]
+      return [data, ...started]
+    }`,
   "use-node": `
     import { createRegistry } from "@alkdev/operations"
     import { createHub, serveHTTP } from "@alkdev/operations/node"
@@ -182,26 +205,26 @@ const PROGRAMS: Readonly<Record<string, string>> = {
     }`,
 }
 const EXPECTED: Readonly<Record<string, unknown>> = {
-  emptied: [3, 503, expect.any(String)],
   "use-http": [
     3,
     503,
     'Tokens cannot be checked: auth.jwt needs the optional package "jose". Install it: npm install jose',
   ],
+  "use-otel": [2, "text.echo"],
   "use-node": [
     200,
     expect.stringContaining("npm install @nats-io/transport-node"),
     expect.stringContaining("npm install ioredis"),
   ],
 }
+/** Without the messages about missing packages. */
+const EMPTIED: Readonly<Record<string, unknown>> = { "use-http": [3, 503, expect.any(String)] }
 
 describe.each(Object.keys(BUNDLERS))("%s", (bundler) => {
   test.each(["node", "browser"] as const)(
     "bundles every entry for %s, and the result runs",
     async (platform) => {
-      // `otel` is made for the package @opentelemetry/api, which is not installed here.
-      const isFor = (name: string): boolean =>
-        platform === "node" || !(name.endsWith("node") || name === "otel")
+      const isFor = (name: string): boolean => platform === "node" || !name.endsWith("node")
       const entries = ENTRIES.filter(({ name }) => isFor(name))
       const programs = Object.keys(PROGRAMS).filter(isFor)
       await mkdir(join(built.app, "in"), { recursive: true })
@@ -231,7 +254,7 @@ describe.each(Object.keys(BUNDLERS))("%s", (bundler) => {
       // In pages Vite replaces missing optional packages with empty modules.
       const isEmptied = bundler === "vite" && platform === "browser"
       const used = Object.fromEntries(
-        programs.map((name) => [name, EXPECTED[isEmptied ? "emptied" : name]]),
+        programs.map((name) => [name, (isEmptied && EMPTIED[name]) || EXPECTED[name]]),
       )
       expect(result).toEqual({ different: [], used })
       await rm(join(built.app, out), { recursive: true })

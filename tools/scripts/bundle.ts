@@ -9,6 +9,9 @@ const { exports, peerDependencies } = JSON.parse(await readFile("package.json", 
 const entries = Object.values(exports).flatMap((entry) =>
   typeof entry === "string" ? [] : [entry.types.replace(/^\.\/dist\/|\.d\.ts$/g, "")],
 )
+/** OpenTelemetry finds its SDK through a global of its own, whichever copy of the API asks. */
+const VENDORED = ["@noble/hashes", "@opentelemetry/api", "eventsource-parser", "js-yaml"]
+
 await bundlePackage(process.cwd(), {
   entries,
   nodeOnly: ["node"],
@@ -26,6 +29,6 @@ await bundlePackage(process.cwd(), {
     node: ["node"],
     otel: ["otel"],
   },
-  external: [...Object.keys(peerDependencies), "tsx"],
-  vendored: ["@noble/hashes", "eventsource-parser", "js-yaml"],
+  external: [...Object.keys(peerDependencies), "tsx"].filter((name) => !VENDORED.includes(name)),
+  vendored: VENDORED,
 })

@@ -1,6 +1,9 @@
+const INSTALLERS: ReadonlySet<string> = new Set(
+  "npx npm pnp pnpx pnpm yarn bun bunx uv uvx pipx docker podman".split(" "),
+)
+
 /** Whether a program may download the server before it starts it. */
 export function mayInstall(command: string): boolean {
-  return /^(?:.*[\\/])?(?:npx|npm|pnpx?|pnpm|yarn|bunx?|uvx?|pipx|docker|podman)(?:\.\w+)?$/i.test(
-    command,
-  )
+  const file = command.split(/[\\/]/).at(-1) ?? ""
+  return INSTALLERS.has((file.split(".", 1)[0] ?? "").toLowerCase())
 }
