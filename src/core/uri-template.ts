@@ -1,6 +1,7 @@
 // URI templates (RFC 6570), such as `file:///{path}`.
 
 import { CallError } from "./errors.ts"
+import { percentDecoded } from "../internal/percent.ts"
 import { getOwn, setOwn } from "../schema/json.ts"
 
 /** The value of a variable: a string, or several. */
@@ -225,7 +226,7 @@ function readOne({ operator, variables }: Expression, text: string, values: Valu
     return true
   }
   if (!text.startsWith(first)) return false
-  const decode = (value: string): string => (isReserved ? value : decoded(value))
+  const decode = (value: string): string => (isReserved ? value : percentDecoded(value))
   const body = text.slice(first.length)
   const [only] = variables
   if (named === false && variables.length === 1 && only !== undefined) {
@@ -255,14 +256,6 @@ function sameUri(left: string | undefined, right: string): boolean {
 
 function upperTriplets(text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}/g, (triplet) => triplet.toUpperCase())
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Percent-encodes a text; with `isReserved`, reserved characters and existing triplets are kept. */
