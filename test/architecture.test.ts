@@ -112,7 +112,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   config: { uses: [...BASE, "http-client", "mcp", "sources"], packages: ["js-yaml"] },
   node: { uses: LIBRARY, peers: true, platform: true },
-  hub: { uses: [...LIBRARY, "config", "node"], peers: true, platform: true },
+  hub: { uses: [...LIBRARY, "otel", "config", "node"], peers: true, platform: true },
   // Of what runs operations, programs use what a user could import: the entries.
   cli: {
     uses: [...BASE, "http-client", "mcp", "typegen", "sources", "config", "node", "hub", "entries"],

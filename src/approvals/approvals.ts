@@ -1,4 +1,4 @@
-// What a person has to approve, and how they are asked. Runs as the outermost middleware.
+// What a person has to approve. Runs as the outermost middleware; what asks is loaded when it is first needed.
 import {
   APPROVAL_LIST,
   type ApprovalCall,
@@ -10,27 +10,14 @@ import {
 import { markInternal } from "../core/error-marks.ts"
 import { CallError, refusal } from "../core/errors.ts"
 import type { Middleware, MiddlewareCall } from "../core/middleware.ts"
-import type { Identity, InputResponse } from "../core/types.ts"
-import { systemClock, wallTimeOf } from "../internal/clock.ts"
-import { jsonKey } from "../internal/json-key.ts"
+import { systemClock } from "../internal/clock.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
-import { sha256Hex } from "../internal/sha256.ts"
-import { withTimeout } from "../internal/wait.ts"
-import { questionFor, shownInput } from "./question.ts"
 import { compileList, isStricter, unmatched, verdictOf, type CompiledList } from "./rules.ts"
 import { possibleVerdicts, type Outlook } from "./outlook.ts"
-import {
-  APPROVAL_MS,
-  Tickets,
-  type ApprovalAnswer,
-  type Ticket,
-  type WaitingApproval,
-} from "./tickets.ts"
-
-/** Nobody answered in time. */
-const LATE = Symbol("late")
+import type { ApprovalRequests } from "./requests.ts"
+import type { ApprovalAnswer, WaitingApproval } from "./tickets.ts"
 
 /** The lists that count for an operation. */
 export type ListsOf = (operationId: string) => readonly CompiledList[]
@@ -52,20 +39,19 @@ export function fixedLists(caller: string, lists: readonly ApprovalList[]): List
 /** Decides what a person has to approve first, and keeps what was asked. */
 export class Approvals {
   readonly #clock: Clock
-  readonly #tickets: Tickets
   #listsOf: ListsOf
+  #requests: ApprovalRequests | undefined
   #address: ((id: string) => string) | undefined
 
   /** @internal */
   constructor(listsOf: ListsOf, clock: Clock = systemClock) {
     this.#listsOf = listsOf
     this.#clock = clock
-    this.#tickets = new Tickets(clock)
   }
 
   /** The calls that wait for a person, the oldest first. */
   get waiting(): readonly WaitingApproval[] {
-    return this.#tickets.waiting
+    return this.#requests?.waiting ?? []
   }
 
   /**
@@ -78,7 +64,7 @@ export class Approvals {
       by: "string",
       session: "boolean",
     })
-    return this.#tickets.answer(id, answer)
+    return this.#requests?.answer(id, answer) ?? false
   }
 
   /** What the rules say of a call. A promise if a function of the rules returns one. */
@@ -146,88 +132,9 @@ export class Approvals {
   }
 
   async #ask(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> {
-    const { operationId, identity, via } = call
-    const caller = callerOf(identity)
-    const grant = this.#tickets.grantFor(caller, operationId)
-    if (grant !== undefined) return this.#approve(call, decision, grant.by)
-    const binding = bindingOf(call)
-    const earlier = this.#tickets.find(binding)
-    if (earlier?.state === "approved" && this.#tickets.close(earlier)) {
-      return this.#approve(call, decision, earlier.answeredBy)
-    }
-    if (earlier?.state === "declined") throw declined(call, decision)
-    const { rule, reason } = decision
-    const ticket =
-      earlier ??
-      this.#tickets.open(binding, {
-        ...{ operationId, caller, via, rule, reason },
-        input: shownInput(call.input),
-      })
-    const answer = await this.#answerOf(call, decision, ticket)
-    if (answer === undefined) throw this.#required(call, decision, ticket, binding !== undefined)
-    const isOpen = this.#tickets.close(ticket) && answer !== LATE
-    if (answer !== LATE && answer.action !== "accept") throw declined(call, decision)
-    if (!isOpen || (binding !== undefined && bindingOf(call) !== binding)) {
-      throw refusal(
-        "APPROVAL_REQUIRED",
-        `"${operationId}" was not called: its approval came too late, was used before, or is for another input. Make the call again.`,
-        { operationId },
-      )
-    }
-    this.#approve(call, decision, "caller")
-  }
-
-  /** Asks whoever calls; `undefined` if they cannot be asked. */
-  async #answerOf(
-    call: MiddlewareCall,
-    decision: ApprovalDecision,
-    ticket: Ticket,
-  ): Promise<InputResponse | typeof LATE | undefined> {
-    const before = ticket.state
-    ticket.state = "asking"
-    const question = questionFor(call, decision, `approval-${ticket.secret}`)
-    try {
-      return await withTimeout(call.requestInput(question), APPROVAL_MS, () => LATE, {
-        clock: this.#clock,
-        keepsAlive: false,
-      })
-    } catch (error) {
-      // A caller that has left may come back with the answer: so do MCP clients of the new era.
-      ticket.state = call.signal.aborted ? "asked" : before
-      if (call.signal.aborted) throw error
-      return undefined
-    }
-  }
-
-  #approve(call: MiddlewareCall, decision: ApprovalDecision, approvedBy: string | undefined): void {
-    call.noteApproval?.({ ...decision, approvedBy, approvedAt: wallTimeOf(this.#clock) })
-  }
-
-  #required(
-    { operationId }: MiddlewareCall,
-    { rule, reason }: ApprovalDecision,
-    ticket: Ticket,
-    isBound: boolean,
-  ): CallError {
-    const about = `"${operationId}" was not called: a person has to approve it first${reason === undefined ? "" : ` (${reason})`}.`
-    if (!isBound) {
-      this.#tickets.close(ticket)
-      return refusal(
-        "APPROVAL_REQUIRED",
-        `${about} Its input is not JSON data: call it from a client that can be asked.`,
-        { operationId, details: { rule, reason } },
-      )
-    }
-    ticket.state = "waiting"
-    const { id, expiresAt } = ticket
-    const address = this.#address?.(id)
-    const where = address === undefined ? "" : ` at ${address}`
-    const until = new Date(expiresAt).toISOString()
-    return refusal(
-      "APPROVAL_REQUIRED",
-      `${about} Ask them to approve it${where} (approval ${id}, until ${until}), then make the same call again, with the same input.`,
-      { operationId, details: { approvalId: id, address, expiresAt, rule, reason } },
-    )
+    const { ApprovalRequests } = await import("./requests.ts")
+    this.#requests ??= new ApprovalRequests(this.#clock, (id) => this.#address?.(id))
+    await this.#requests.ask(call, decision)
   }
 
   /** The strictest decision of lists. */
@@ -302,29 +209,10 @@ function stricterOf(
   return right !== undefined && isStricter(right, left) ? right : left
 }
 
-function callerOf(identity: Identity | undefined): string | undefined {
-  return typeof identity?.id === "string" ? identity.id : undefined
-}
-
-/** The caller, operation and exact input of a call; `undefined` if the input is not JSON data. */
-function bindingOf({ identity, operationId, input }: MiddlewareCall): string | undefined {
-  const key = jsonKey(input)
-  if (key === undefined) return undefined
-  return sha256Hex(JSON.stringify([callerOf(identity) ?? null, operationId, key]))
-}
-
 function denied({ operationId }: MiddlewareCall, { rule, reason }: ApprovalDecision): CallError {
   return refusal(
     "DENIED_BY_RULE",
     `"${operationId}" was not called: a rule denies it${reason === undefined ? "." : `: ${reason}`}`,
     { operationId, details: { rule, reason } },
-  )
-}
-
-function declined({ operationId }: MiddlewareCall, { rule }: ApprovalDecision): CallError {
-  return refusal(
-    "DECLINED",
-    `"${operationId}" was not called: the person who was asked did not approve it. Do not call it again unless they ask for it.`,
-    { operationId, details: { rule } },
   )
 }

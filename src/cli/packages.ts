@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { dirname, join, sep } from "node:path"
 import type { ResolvedConfig, ResolvedSource } from "../config/model.ts"
+import { TELEMETRY_PACKAGES } from "../hub/telemetry.ts"
 import { packageFolder } from "../hub/package-folder.ts"
 import type { CommandIO } from "./model.ts"
 import { COMMAND_SOURCES } from "./sources/index.ts"
@@ -30,13 +31,18 @@ export function packagesOfSources(
 }
 
 /** The optional packages that serving needs. */
-export function packagesOfServer({ server }: Pick<ResolvedConfig, "server">): NeededPackage[] {
+export function packagesOfServer({
+  server,
+  telemetry,
+}: Pick<ResolvedConfig, "server" | "telemetry">): NeededPackage[] {
   const { websocket, jwt } = server
+  const sending = telemetry?.otlp === undefined ? [] : TELEMETRY_PACKAGES
   return [
     ...(websocket === false
       ? []
       : [{ name: "ws", users: ["WebSocket (/ws)"], isOptional: websocket === undefined }]),
     ...(jwt === undefined ? [] : [{ name: "jose", users: ["server.jwt"], isOptional: false }]),
+    ...sending.map((name) => ({ name, users: ["telemetry"], isOptional: false })),
   ]
 }
 

@@ -8,7 +8,15 @@ import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { APPROVAL_RULES } from "../core/approvals.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
-import type { AuditConfig, LimitsConfig, RecordConfig, ServerConfig } from "./model.ts"
+import { HEADERS } from "../internal/headers.ts"
+import { address } from "./names.ts"
+import type {
+  AuditConfig,
+  LimitsConfig,
+  RecordConfig,
+  ServerConfig,
+  TelemetryConfig,
+} from "./model.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
@@ -227,6 +235,45 @@ export const auditShape: Shape = fields(
   },
 )
 
+const TELEMETRY: OptionsSchema<TelemetryConfig> = {
+  otlp: "text",
+  headers: HEADERS,
+  service: "text",
+  sample: { min: 0, max: 1 },
+  incoming: { oneOf: ["continue", "link", "ignore"] },
+  outgoing: { oneOf: ["trace", "all", "none"] },
+  link: "text",
+}
+
+const webAddress = address(["https", "http"])
+
+/** Where spans and metrics go. */
+export const telemetryShape: Shape = fields(
+  "Sends spans and metrics of all calls to a collector.",
+  describe(TELEMETRY, {
+    otlp: {
+      about:
+        "Base address of a collector, for OTLP over HTTP; default: OTEL_EXPORTER_OTLP_ENDPOINT. Without one, nothing is sent.",
+      refers: true,
+      refuse: webAddress,
+    },
+    headers: { about: "Sent to the collector.", isHeaders: true },
+    service: "The name of the service; default: OTEL_SERVICE_NAME, then operations.",
+    sample: "The share of traces that are sent, unless the caller has decided; default: 1.",
+    incoming:
+      "How far callers from outside are believed; by default those without an identity are only linked.",
+    outgoing:
+      "What leaves with requests; by default also the baggage to other registries, and only the trace to APIs and MCP servers.",
+    link: {
+      about:
+        "The address of a trace in your tracing page, with {traceId}; the console links to it.",
+      refuse: (value) =>
+        webAddress(value) ??
+        (value.includes("{traceId}") ? undefined : `must contain "{traceId}".`),
+    },
+  }),
+)
+
 /** A middleware itself, in a configuration that is a script. */
 const MIDDLEWARE: OptionRule = {
   either: [
@@ -288,6 +335,7 @@ export const configSchema: Readonly<Record<string, unknown>> = {
     policies: policiesShape.schema,
     approvals: approvalsShape.schema,
     audit: auditShape.schema,
+    telemetry: telemetryShape.schema,
   },
   additionalProperties: false,
 }

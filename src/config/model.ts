@@ -108,6 +108,24 @@ export interface AuditConfig {
   readonly onFailure?: "refuse" | "continue" | undefined
 }
 
+/** Where spans and metrics of calls go. */
+export interface TelemetryConfig {
+  /** Base address of a collector, for OTLP over HTTP; default: `OTEL_EXPORTER_OTLP_ENDPOINT`. Without one, nothing is sent. */
+  readonly otlp?: string | undefined
+  /** Headers for the collector. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The name of the service; default: `OTEL_SERVICE_NAME`, then `operations`. */
+  readonly service?: string | undefined
+  /** The share of traces that are sent, from 0 to 1, unless the caller has decided; default: 1. */
+  readonly sample?: number | undefined
+  /** How far callers from outside are believed; by default those without an identity are only linked. */
+  readonly incoming?: "continue" | "link" | "ignore" | undefined
+  /** What leaves with requests; default: `all` to other registries, `trace` to APIs and MCP servers. */
+  readonly outgoing?: "trace" | "all" | "none" | undefined
+  /** The address of a trace in your tracing page, with `{traceId}`; the console links to it. */
+  readonly link?: string | undefined
+}
+
 /** How operations run. */
 export type RegistryConfig = Pick<OperationPolicy, "timeout" | "output" | "normalize">
 
@@ -133,6 +151,8 @@ export interface OperationsConfig {
   readonly middleware?: readonly (string | MiddlewareEntry)[] | undefined
   /** Who called what, in a file of sealed lines. */
   readonly audit?: AuditConfig | undefined
+  /** Where spans and metrics of calls go. */
+  readonly telemetry?: TelemetryConfig | undefined
   /** Policies by pattern; of several that match, the first that sets a policy counts, before that of the source. */
   readonly policies?: readonly PolicyRule[] | undefined
   /** What a person has to approve first, and what nobody may call; the first rule that applies counts. */
@@ -163,6 +183,7 @@ export interface ResolvedConfig {
   readonly policies?: readonly PolicyRule[] | undefined
   readonly approvals?: readonly ApprovalRule[] | undefined
   readonly audit?: AuditConfig | undefined
+  readonly telemetry?: TelemetryConfig | undefined
   /** The folder that relative paths start from. */
   readonly baseDir: string
   /** The file it was read from. */

@@ -8,6 +8,7 @@ import {
   policiesShape,
   registryShape,
   serverShape,
+  telemetryShape,
 } from "./config-shapes.ts"
 import type { ApprovalRule } from "../core/approvals.ts"
 import type { PolicyRule } from "../core/resilience.ts"
@@ -94,6 +95,9 @@ function resolveSections(
     approvals: section(config, "approvals", approvalsShape, report) as readonly ApprovalRule[],
     audit: isGiven(config, "audit")
       ? (fieldsOf(section(config, "audit", auditShape, report)) as AuditConfig)
+      : undefined,
+    telemetry: isGiven(config, "telemetry")
+      ? fieldsOf(section(config, "telemetry", telemetryShape, report))
       : undefined,
     baseDir: options.baseDir,
     file: options.file,

@@ -3,7 +3,7 @@ import { listOf } from "../schema/json.ts"
 import { isPlainJson } from "./plain-json.ts"
 import { parameterIssues } from "./rest-route.ts"
 import type { OperationSpec } from "./types.ts"
-import { parseUriTemplate } from "./uri-template.ts"
+import { readUriTemplate } from "./uri-template.ts"
 import type { ValueError } from "./validation.ts"
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
@@ -29,7 +29,7 @@ export function exposureIssues(
   if (as !== "resource" && uri !== undefined) add("uri", `is for a resource: add as: "resource"`)
   for (const message of parameterIssues(Object.keys(complete), input)) add("complete", message)
   if (as !== "resource" || uri === undefined) return issues
-  const template = parseUriTemplate(uri)
+  const template = readUriTemplate(uri)
   if (typeof template === "string") add("uri", `is not a URI template: ${template}`)
   else if (!SCHEME.test(uri)) add("uri", `must begin with a scheme, such as "note://{id}"`)
   else {

@@ -200,6 +200,9 @@ export const CALL_WAYS = [
   "mcp",
   "http",
   "websocket",
+  "worker",
+  "nats",
+  "redis",
   "cli",
   "console",
   "tools",
@@ -229,7 +232,7 @@ export interface CallOptions {
   readonly policy?: CallPolicy | undefined
   /** 1 to 255 characters that identify this call, so that it can be repeated without a second effect. */
   readonly idempotencyKey?: string | undefined
-  /** How the call came, for the rules of `approvals`; servers set it. A nested call has that of its outermost call. */
+  /** How the call came, for the rules of `approvals` and for tracers; servers set it. A nested call has that of its outermost call. */
   readonly via?: CallWay | undefined
 }
 

@@ -1,6 +1,7 @@
 import type { RecordConfig } from "../config/model.ts"
 import type { CallTrace } from "../engine/observe.ts"
 import type { Clock } from "../internal/platform.ts"
+import { CallSeries } from "./activity/call-series.ts"
 import { CallCounters, SourceCounters } from "./activity/counters.ts"
 import type { HubStats, SourceCalls } from "./activity/counters.ts"
 import { Recorder } from "./activity/recorder.ts"
@@ -71,7 +72,9 @@ export class Activity {
   readonly recorder: Recorder | undefined
   readonly #hub: Observed
   readonly #sourceOf: ActivityOptions["sourceOf"]
+  readonly #clock: Clock
   readonly #counters: CallCounters
+  readonly series: CallSeries = new CallSeries()
   readonly #bySource = new SourceCounters()
   readonly #readers = new Set<ActivityReader>()
   readonly #logReaders: ActivityOptions["logReaders"]
@@ -84,6 +87,7 @@ export class Activity {
     this.#hub = hub
     this.#sourceOf = sourceOf
     this.#logReaders = logReaders
+    this.#clock = clock
     this.#counters = new CallCounters(clock)
     this.recorder = record === false ? undefined : new Recorder(record === true ? {} : record)
     const stop = this.recorder && hub.registry.recordCalls?.(this.recorder)
@@ -91,8 +95,7 @@ export class Activity {
       ...(stop === undefined ? [] : [stop]),
       hub.registry.onCall((call) => {
         const trace = withoutError(call)
-        this.#counters.add(trace)
-        this.#countForSource(trace)
+        this.#count(trace)
         if (this.#readers.size > 0) this.#notify(new HubEvent("call", trace))
       }),
       hub.onStatus((status) => {
@@ -140,10 +143,10 @@ export class Activity {
     for (const reader of readers) reader.end()
   }
 
-  #countForSource(trace: CallTrace): void {
-    if (trace.phase !== "end") return
+  #count(trace: CallTrace): void {
     const source = this.#sourceOf?.(trace.operationId)
-    if (source !== undefined) this.#bySource.add(source, trace)
+    if (this.#counters.add(trace)) this.series.add(trace, source, this.#clock.now())
+    if (trace.phase === "end" && source !== undefined) this.#bySource.add(source, trace)
   }
 
   #leaveLog(): void {

@@ -25,6 +25,7 @@ import type {
   SourceReport,
   SourceStatus,
 } from "./model.ts"
+import { HubTelemetry } from "./telemetry.ts"
 import { fill, mapTexts } from "./resolve-references.ts"
 import { Resolver } from "./references.ts"
 import { SourceRunner, type RunnerHost } from "./source-runner.ts"
@@ -93,6 +94,7 @@ class SourceHub extends Closable implements Hub {
   readonly #middleware: HubMiddleware
   readonly #approvals: Approvals
   readonly #audit: AuditLog | undefined
+  readonly #telemetry: HubTelemetry | undefined
   readonly #ended = new AbortController()
   /** Resolvers of earlier configurations included: their values are still secret. */
   readonly #resolvers: Resolver[] = []
@@ -132,6 +134,13 @@ class SourceHub extends Closable implements Hub {
     this.#internals = this.#createInternals()
     internalsByHub.set(this, this.#internals)
     void this.#audit?.prepare()
+    this.#telemetry = HubTelemetry.start(config.telemetry, {
+      registry: this.registry,
+      logger: this.#logger,
+      clock: this.#clock,
+      env: this.#env,
+      resolve: this.#internals.resolve,
+    })
     for (const source of this.#config.sources) this.#add(source)
     this.#ownership.setOrder([...this.#runners.keys()])
     for (const runner of this.#runners.values()) runner.start()
@@ -146,7 +155,7 @@ class SourceHub extends Closable implements Hub {
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.#middleware.first, this.#audit?.prepare()])
+    await Promise.all([this.#middleware.first, this.#audit?.prepare(), this.#telemetry?.first])
     await Promise.all(Array.from(this.#runners.values(), ({ first }) => first))
   }
 
@@ -179,6 +188,9 @@ class SourceHub extends Closable implements Hub {
     if (!sameData(chosen.audit, this.#config.audit)) {
       this.#logger.warn("Another audit log is used only after the hub is started again")
     }
+    if (!sameData(withoutLink(chosen), withoutLink(this.#config))) {
+      this.#logger.warn("Other telemetry is used only after the hub is started again")
+    }
     this.#config = chosen
     this.#setPolicies()
     this.#setApprovals()
@@ -207,6 +219,7 @@ class SourceHub extends Closable implements Hub {
     await this.#audit?.close()
     for (const runner of this.#runners.values()) runner.close()
     await Promise.all(this.#retiring)
+    await this.#telemetry?.close()
     this.#listeners.clear()
     this.#logListeners.clear()
   }
@@ -336,6 +349,11 @@ class SourceHub extends Closable implements Hub {
     if (!this.isClosing) return
     throw new CallError("UNAVAILABLE", "The hub is closed.", { retryable: false })
   }
+}
+
+/** The link to traces is read whenever it is shown. */
+function withoutLink({ telemetry }: ResolvedConfig): ResolvedConfig["telemetry"] {
+  return telemetry && { ...telemetry, link: undefined }
 }
 
 function unknownSource(name: string, names: readonly string[]): CallError {

@@ -2,14 +2,13 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
 import { answerApproval } from "./approval-answer.ts"
-import { cutText } from "../internal/message-text.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
-import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
+import { jsonAnswer, streamAnswer, withHeaders } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/sse.ts"
 import type { HTTPAnswer, HTTPCaller } from "../serve/exchange.ts"
 import { HTTPRefusal, type RouteRequest, type Routes } from "../serve/http/context.ts"
 import type { HTTPContext } from "../serve/http/http-context.ts"
-import { searchIds, sortedIds } from "../serve/http/listing.ts"
+import { searchIds } from "../serve/http/listing.ts"
 import { MAX_LISTED_TOOLS } from "../tools/options.ts"
 import { whenEnded } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
@@ -17,16 +16,20 @@ import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
 import type { Recorder } from "./activity/recorder.ts"
 import type { HubInternals } from "./create-hub.ts"
+import { PROMETHEUS_TYPE, prometheusText } from "./prometheus.ts"
+import { summariesFor } from "./operation-summaries.ts"
 import { mapTexts } from "./resolve-references.ts"
 import { toolCost } from "./tool-cost.ts"
 import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
-import { requestOf } from "../core/lazy-operation.ts"
-import type { OperationSpec } from "../core/types.ts"
 
 /** What is served beside HTTP. */
 export interface Surfaces {
   readonly mcp: boolean
   readonly websocket: boolean
+  /** `GET /metrics`; default: false. */
+  readonly metrics?: boolean | undefined
+  /** The address of a trace, with `{traceId}`. */
+  readonly traceLink?: (() => string | undefined) | undefined
 }
 
 /** Shorter lists are not compressed. */
@@ -80,7 +83,10 @@ export function createHubRoutes(
               isOpen: isOpen(context),
             },
             websocket,
-            ...(isAdmin(context, caller) && { records: activity.recorder !== undefined }),
+            ...(isAdmin(context, caller) && {
+              records: activity.recorder !== undefined,
+              traceLink: surfaces.traceLink?.(),
+            }),
             ...(surfaces.mcp && { mcp }),
           }
           return await compressed(incoming, { ...about, operations })
@@ -121,6 +127,9 @@ export function createHubRoutes(
         json(toolCost(context.registry, sourceOf, caller.identity)),
       ),
       forAdmins("GET", "/hub/stats", () => json(activity.stats)),
+      ...(surfaces.metrics === true
+        ? [forAdmins("GET", "/metrics", () => metricsOf(hub, activity, context))]
+        : []),
       forAdmins("GET", "/hub/policies", async ({ incoming }) =>
         compressed(incoming, policiesIn(context)),
       ),
@@ -171,6 +180,18 @@ function reportOf(hub: ServedSources, name: string): SourceReport {
   if (report !== undefined) return report
   const why = status.reason === undefined ? "" : `: ${status.reason}`
   throw new HTTPRefusal(503, "UNAVAILABLE", `Source "${name}" is not open${why}`)
+}
+
+function metricsOf(
+  { sources }: ServedSources,
+  activity: Activity,
+  context: HTTPContext,
+): HTTPAnswer {
+  const { startedAt } = activity.stats
+  const { operations } = activity.series
+  const policies = policiesIn(context)
+  const text = prometheusText({ startedAt, operations, sources, policies })
+  return withHeaders(jsonAnswer(text), { "content-type": PROMETHEUS_TYPE })
 }
 
 /** The state of the policies of all operations that are served. */
@@ -232,55 +253,4 @@ function adminsOnly(): HTTPRefusal {
     `This needs the scope "${ADMIN_SCOPE}". Add it to "scopes" of the key in "server.apiKeys", or to the token.`,
     { retryable: false, details: { requiredScopes: [ADMIN_SCOPE] } },
   )
-}
-
-/** An operation in the list of a hub. */
-export interface OperationSummary extends Pick<
-  OperationSpec,
-  "namespace" | "name" | "type" | "title" | "tags" | "deprecated"
-> {
-  readonly id: string
-  /** The first 300 characters of the description. */
-  readonly description: string
-  /** The name of its source. */
-  readonly source?: string | undefined
-  /** The HTTP request of an imported operation: `GET /pets/{id}`. */
-  readonly request?: string | undefined
-  /** Calling it needs scopes or permissions. */
-  readonly isProtected?: boolean | undefined
-}
-
-/** Maximum length of a description: complete ones would be most of the response. */
-const MAX_DESCRIPTION = 300
-
-/** Lists every operation that a caller may call, by id, for search-as-you-type. */
-function summariesFor(
-  context: HTTPContext,
-  caller: HTTPCaller,
-  sourceOf: (id: string) => string | undefined,
-): OperationSummary[] {
-  const summaries: OperationSummary[] = []
-  for (const id of sortedIds(context.registry)) {
-    const spec = context.findFor(caller, id)
-    if (spec !== undefined) summaries.push(summaryOf(id, spec, sourceOf(id)))
-  }
-  return summaries
-}
-
-function summaryOf(id: string, spec: OperationSpec, source: string | undefined): OperationSummary {
-  const { namespace, name, type, title, description, tags, deprecated } = spec
-  const request = requestOf(spec)
-  return {
-    id,
-    namespace,
-    name,
-    type,
-    title,
-    description: cutText(description, MAX_DESCRIPTION),
-    tags,
-    deprecated,
-    source,
-    request: request && `${request.method} ${request.path}`,
-    isProtected: requirementOf(spec.accessControl) === undefined ? undefined : true,
-  }
 }

@@ -182,6 +182,8 @@ async function makeServers(
     routes: createHubRoutes(hub, activity, internalsOf(hub), {
       mcp: mcp !== undefined,
       websocket,
+      metrics: true,
+      traceLink: () => hub.config.telemetry?.link,
     }),
     ...(config.console !== false && {
       files: new ConsoleFiles({

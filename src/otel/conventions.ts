@@ -38,8 +38,6 @@ export const METRIC = {
 
 /** The system of calls: the value of `rpc.system.name`. */
 export const SYSTEM = "operations"
-/** Stands for all values beyond a bound. */
-export const OTHER = "_OTHER"
 /** `error.type` of a tool that reports a failure as its result. */
 export const TOOL_ERROR = "tool_error"
 /** The buckets of RPC durations, in seconds. */

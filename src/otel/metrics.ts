@@ -8,7 +8,8 @@ import {
   type ObservableResult,
 } from "@opentelemetry/api"
 import type { CallOutcome, TraceAttributes } from "../core/tracing.ts"
-import { ATTRIBUTE, BUCKETS, METRIC, OTHER, SCOPE } from "./conventions.ts"
+import { BoundedNames, OTHER } from "../internal/bounded-names.ts"
+import { ATTRIBUTE, BUCKETS, METRIC, SCOPE } from "./conventions.ts"
 
 /** Codes of peers and APIs with series of their own. */
 const MAX_CODES = 200
@@ -105,22 +106,5 @@ export class CallMetrics {
 
   readonly #observe = (result: ObservableResult): void => {
     for (const { count, attributes } of this.#running.values()) result.observe(count, attributes)
-  }
-}
-
-/** The first names are kept apart; all further ones become one. */
-class BoundedNames {
-  readonly #names = new Set<string>()
-  readonly #max: number
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  of(name: string): string {
-    if (this.#names.has(name)) return name
-    if (this.#names.size >= this.#max) return OTHER
-    this.#names.add(name)
-    return name
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { locateInScript } from "../../src/config/locate-script.ts"
 import { readLocatedYaml } from "../../src/config/located-yaml.ts"
 import { parseErrorOf } from "../support/parse-error.ts"
+import { runs } from "../support/nightly.ts"
 
 const CANARY = "canary-77-secret"
 
@@ -84,7 +85,7 @@ describe("locateInScript", () => {
         fc.string({ unit: fc.constantFrom(...Array.from("{}[]()`\"'/\\:,a $\n*")) }),
         (text) => void locateInScript(text)(["a", "0", "a"]),
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(400) },
     )
   })
 })

@@ -141,7 +141,7 @@ describe("the wire form", () => {
       n: null,
     })
     const large = new Uint8Array(200_000).map((_, at) => at % 251)
-    expect(trip({ large })).toEqual({ large })
+    expect(Buffer.compare((trip({ large }) as { large: Uint8Array }).large, large)).toBe(0)
   })
 
   test("mistakes no text for bytes", () => {

@@ -8,6 +8,7 @@ import type { CallEvent } from "../../src/core/events.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import { anyKey, events, json, mutate, mutation, parsed } from "../protocol/arbitrary-events.ts"
 import type { Json } from "../protocol/arbitrary-events.ts"
+import { runs } from "../support/nightly.ts"
 
 const schema = compileSchema(CallEventSchema)
 
@@ -17,7 +18,7 @@ describe("isCallEvent", () => {
       fc.property(events(json).map(parsed), (event) => {
         expect(isCallEvent(event)).toBe(schema.check(event))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(400) },
     )
   })
 
@@ -26,7 +27,7 @@ describe("isCallEvent", () => {
       fc.property(json.map(parsed), (value) => {
         expect(isCallEvent(value)).toBe(schema.check(value))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200) },
     )
   })
 
@@ -40,7 +41,7 @@ describe("isCallEvent", () => {
           expect(isCallEvent(value)).toBe(schema.check(value))
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -128,7 +129,7 @@ describe("the text of an event", () => {
         // Node's comparison: `toStrictEqual` reads `constructor`, which is one of our keys.
         expect(isDeepStrictEqual(decodeCallEvent(JSON.parse(text)), whole)).toBe(true)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -172,7 +173,7 @@ describe("the text of an event", () => {
         }
         expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200) },
     )
   })
 

@@ -5,6 +5,7 @@ import { silentLogger } from "../../src/testing.ts"
 import type { OperationContext } from "../../src/index.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
+import { runs } from "../support/nightly.ts"
 
 /** What one call does: works for a while, then calls its children, one by one or all at once. */
 interface Plan {
@@ -168,7 +169,7 @@ describe("the kernel, with random trees of calls and callers that leave", () => 
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(150) },
     )
   })
 })

@@ -5,6 +5,7 @@ import { CallError, isCallError, localEnvelope } from "../../src/index.ts"
 import type { Change, MiddlewareFunction, Next, OperationContext } from "../../src/index.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
+import { runs } from "../support/nightly.ts"
 
 /** What a middleware does with one of its attempts. */
 interface Step {
@@ -164,7 +165,7 @@ describe("the kernel, with random middleware around handlers that fail and hang"
           expect(clock.timers).toBe(0)
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: runs(300) },
     )
   })
 })

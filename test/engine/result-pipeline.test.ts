@@ -12,6 +12,7 @@ import type {
   RegistryOptions,
 } from "../../src/index.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
+import { runs } from "../support/nightly.ts"
 
 const Task = Type.Object({
   id: Type.Number(),
@@ -319,7 +320,7 @@ describe("the result pipeline, with random results", () => {
         expect(!compiled.check(before) || compiled.check(once)).toBe(true)
         expect(await resultOf(once, { outputSchema: schema, output: "off" })).toEqual(once)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(50) },
     )
   })
 })

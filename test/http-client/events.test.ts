@@ -5,6 +5,7 @@ import type { ReadEventsOptions, StreamEvent } from "../../src/http-client/event
 import { exchange } from "../../src/http-client/exchange.ts"
 import type { StreamKind } from "../../src/http-client/media-type.ts"
 import { bodyOf, collect, failureOf, get, options, serve, until } from "./server.ts"
+import { runs } from "../support/nightly.ts"
 
 const RS = "\u001E"
 
@@ -219,7 +220,7 @@ describe("any chunking gives the same events (OA40)", () => {
           expect(await outcome(chunks, kind)).toEqual(await outcome([bytes], kind))
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     )
   })
 

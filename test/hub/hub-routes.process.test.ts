@@ -26,6 +26,7 @@ interface Asked {
 
 interface Site {
   readonly hub: Hub
+  readonly url: string
   readonly ask: (
     path: string,
     asked?: Asked,
@@ -48,6 +49,7 @@ async function site(
   onTestFinished(() => served.close())
   return {
     hub,
+    url: served.url,
     ask: async (path, { method = "GET", as, origin } = {}) => {
       const response = await fetch(served.url + path, {
         method,
@@ -71,6 +73,33 @@ function words(): ResolvedSource {
     }),
   })
 }
+
+describe("GET /metrics", () => {
+  test("is for administrators, as text that counts what was called", async () => {
+    const { hub, url } = await site([words()], AUTH)
+    await hub.registry.execute("w.word", {})
+    await hub.registry.execute("w.fail", {}).catch(() => undefined)
+    const get = (key?: string): Promise<Response> =>
+      fetch(`${url}/metrics`, { headers: key === undefined ? {} : { "x-api-key": key } })
+    expect((await get()).status).toBe(401)
+    expect((await get(KEYS.reader)).status).toBe(403)
+    const answer = await get(KEYS.admin)
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8")
+    const text = await answer.text()
+    expect(text).toContain(
+      'operations_calls_total{operation="w.word",source="words",outcome="ok"} 1\n',
+    )
+    expect(text).toContain('outcome="error",code="EXECUTION_ERROR"} 1\n')
+    expect(text).toContain('operations_source_ready{source="words",kind="scan"} 1\n')
+  })
+
+  test("and health checks are for all, with nothing but yes or no", async () => {
+    const { ask } = await site([words()], AUTH)
+    for (const path of ["/healthz", "/readyz"]) {
+      expect(await ask(path)).toEqual([200, { status: "ok" }])
+    }
+  })
+})
 
 describe("GET /hub/calls", () => {
   test("says that nothing is recorded unless the configuration asks for it", async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { readJsonc } from "../../src/internal/jsonc.ts"
 import { parseErrorOf } from "../support/parse-error.ts"
+import { runs } from "../support/nightly.ts"
 
 const CANARY = "canary-77-secret"
 
@@ -28,7 +29,7 @@ describe("readJsonc", () => {
           outcomeOf(() => JSON.parse(text) as unknown),
         )
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(400) },
     )
   })
 

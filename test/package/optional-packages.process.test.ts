@@ -93,6 +93,24 @@ describe("without optional packages", () => {
     expect(found).toEqual({ status: 200, version: "2025-11-25", logged: [] })
   })
 
+  test("a hub whose telemetry cannot be sent serves, and logs what to install", async () => {
+    const found = (await evaluate(`async () => {
+      const { createHub, resolveConfig } = await import("@alkdev/operations/node").then(async (node) => ({
+        ...node, ...(await import("@alkdev/operations/config")) }))
+      const errors = []
+      const error = (message, fields) => errors.push(message + ": " + fields.error)
+      const config = resolveConfig({ telemetry: { otlp: "http://127.0.0.1:9" } }, { baseDir: "." })
+      const hub = createHub(config, { logger: { ...logger, error } })
+      await hub.ready()
+      await hub.close()
+      return errors
+    }`)) as string[]
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain(
+      "Spans and metrics are not sent: telemetry needs optional packages. Install them: npm install @opentelemetry/api @opentelemetry/sdk-trace ",
+    )
+  })
+
   test(
     "serve names each package and one command; doctor, init and import do, too",
     async () => {

@@ -5,6 +5,7 @@ import type { IdempotencyStore } from "../../src/core/resilience.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { guarded } from "./harness.ts"
+import { runs } from "../support/nightly.ts"
 
 const key = (idempotencyKey: string, id = "ada"): CallOptions => ({
   idempotencyKey,
@@ -168,20 +169,18 @@ describe("an idempotency key", () => {
       identity?.id === "eve" ? undefined : clock.sleep(100),
     )
     await using it = guarded([pay], { idempotency: {} }, { clock })
-    const call = (): Promise<unknown> => it.registry.execute("shop.pay", 1, key("k"))
-    const flood = async (name: string): Promise<void> => {
-      for (let n = 0; n < 10_050; n++) {
-        await it.registry.execute("shop.pay", 1, key(`${name}${n}`, "eve"))
-      }
-    }
-    const first = call()
-    await flood("a")
-    const joined = call()
+    const call = (name: string): Promise<unknown> => it.registry.execute("shop.pay", 1, key(name))
+    const ended = call("ended")
     await clock.advance(100)
-    await Promise.all([first, joined])
-    await flood("b")
-    await call()
-    expect(runs()).toBe(1 + 2 * 10_050)
+    await ended
+    const running = call("running")
+    for (let n = 0; n < 10_050; n++) {
+      await it.registry.execute("shop.pay", 1, key(`k${n}`, "eve"))
+    }
+    const joined = call("running")
+    await clock.advance(100)
+    await Promise.all([running, joined, call("ended")])
+    expect(runs()).toBe(2 + 10_050)
   })
 
   test("has the outcome of a handler that ends after the time of its operation", async () => {

@@ -1,12 +1,13 @@
 import fc from "fast-check"
 import type { CallEvent } from "../../src/core/events.ts"
+import { codePoint } from "../support/code-point.ts"
 
 /** An object of any fields. */
 export type Json = Record<string, unknown>
 
 /** Any Unicode, lone surrogates included: JavaScript has them, and JSON can say them. */
 const anyText = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: codePoint }),
   fc.string({ unit: "grapheme" }),
   fc.array(fc.integer({ min: 0xd7f0, max: 0xe010 })).map((units) => String.fromCharCode(...units)),
   fc.constantFrom("", "\u0000", "\ufeff", "__proto__", "a\u2028b", "😀"),
@@ -40,7 +41,7 @@ export const json = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value
 
-const requestId = fc.oneof(fc.uuid(), fc.string({ minLength: 1, maxLength: 300, unit: "binary" }))
+const requestId = fc.oneof(fc.uuid(), fc.string({ minLength: 1, maxLength: 300, unit: codePoint }))
 const strings = fc.array(anyText, { maxLength: 2 })
 const record = (values: fc.Arbitrary<unknown>): fc.Arbitrary<Json> =>
   fc.array(fc.tuple(anyKey, values), { maxLength: 2 }).map((entries) => Object.fromEntries(entries))
@@ -78,7 +79,7 @@ export function events(data: fc.Arbitrary<unknown>): fc.Arbitrary<Json> {
   return fc.oneof(
     of(
       "call.requested",
-      { operationId: fc.string({ minLength: 1, unit: "binary" }) },
+      { operationId: fc.string({ minLength: 1, unit: codePoint }) },
       {
         input: data,
         kind: fc.constantFrom("call", "stream"),

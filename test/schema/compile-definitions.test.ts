@@ -4,6 +4,7 @@ import { adoptSchema } from "../../src/schema/trusted-schemas.ts"
 import { hasManyDefinitions } from "../../src/schema/compile-definitions.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
+import { runs } from "../support/nightly.ts"
 
 const COUNT = 30
 
@@ -217,6 +218,7 @@ describe("a closed schema with many definitions", () => {
           }
         },
       ),
+      { numRuns: runs(40) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { explain } from "../../src/schema/explain.ts"
 import { deepFreeze } from "../../src/schema/json.ts"
 import { admitPattern } from "../../src/schema/regex/pattern.ts"
 import { Links } from "../../src/schema/refs.ts"
+import { runs } from "../support/nightly.ts"
 
 const name = fc.constantFrom(
   "a",
@@ -116,7 +117,7 @@ describe("admitSchema, for any schema", () => {
         expect(JSON.stringify(again.schema)).toBe(text)
         expect(again.diagnostics).toEqual([])
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     )
   })
 
@@ -130,7 +131,7 @@ describe("admitSchema, for any schema", () => {
         const reasons = explain(admitted, new Links(admitted), data, 100, false)
         expect(reasons.length === 0).toBe(passed)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(250) },
     )
   })
 })
@@ -165,7 +166,7 @@ describe("parseRegex, for any sloppy pattern", () => {
           for (const text of texts) expect(rewritten.test(text), text).toBe(original.test(text))
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(400) },
     )
   })
 })

@@ -8,6 +8,7 @@ import { parseRegex } from "../../src/schema/regex/parse.ts"
 import { compileRegex, type Program } from "../../src/schema/regex/program.ts"
 import { isNative, matches, planMatch, safeRegExp } from "../../src/schema/regex/safe-regexp.ts"
 import { backtrackingSteps } from "../support/backtracking.ts"
+import { runs } from "../support/nightly.ts"
 
 // Nothing here is measured in time: a text of this length never ends where the time grows with a power of it.
 const LONG = 100_000
@@ -47,7 +48,7 @@ describe("matching in linear time", () => {
         const native = new RegExp(source, "u")
         for (const one of texts) expect(matcher.test(one), one).toBe(native.test(one))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(400) },
     )
   })
 
@@ -60,7 +61,7 @@ describe("matching in linear time", () => {
         matcher.test(`${long}!`)
         expect(matcher.steps).toBeLessThanOrEqual(program.instructions.length * (long.length + 2))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     )
   })
 
@@ -75,7 +76,7 @@ describe("matching in linear time", () => {
           expect(steps).toBeLessThanOrEqual(2_000 * length)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200) },
     )
   })
 

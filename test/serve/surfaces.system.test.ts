@@ -39,6 +39,7 @@ const OF_A_HUB = [
   "/hub/calls",
   "/hub/policies",
   "/hub/stats",
+  "/metrics",
   "/hub/events",
 ]
 

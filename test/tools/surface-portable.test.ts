@@ -8,6 +8,7 @@ import { portableInput, unportable } from "../../src/tools/portable-input.ts"
 import { inputForm } from "../../src/tools/tool-forms.ts"
 import { operation } from "../support/operations.ts"
 import { callOf, textsOf, toolOf } from "./surface-support.ts"
+import { runs } from "../support/nightly.ts"
 
 const portable = { schemaProfile: "portable" as const }
 
@@ -247,6 +248,7 @@ describe("for any schema", () => {
         )
         expect(collectErrors(form.schema, given)).toEqual([])
       }),
+      { numRuns: runs(30) },
     )
   })
 })

@@ -31,7 +31,8 @@ export function configPage(): string {
 }
 
 function tables(): string {
-  const { sources, mcpServers, server, registry, audit } = (configSchema as Schema).properties ?? {}
+  const { sources, mcpServers, server, registry, audit, telemetry } =
+    (configSchema as Schema).properties ?? {}
   const entry = mcpServers?.additionalProperties as Schema
   const anySource = sources?.anyOf?.[0]?.additionalProperties as Schema
   const ofKinds = Object.entries(SOURCES).map(([kind, { fields }], at) => {
@@ -52,6 +53,7 @@ function tables(): string {
     ["`server`", server ?? {}, all] as const,
     ["`registry`", registry ?? {}, all] as const,
     ["`audit`", audit ?? {}, all] as const,
+    ["`telemetry`", telemetry ?? {}, all] as const,
   ]
     .map(([title, schema, isShown]) => `${title}:\n\n${table(rowsOf(schema, "", isShown))}`)
     .join("\n")

@@ -11,6 +11,7 @@ const LONG = {
 }
 
 const RUNS: readonly (readonly string[])[] = [
+  ["run", "test"],
   [
     "run",
     "test:all",

@@ -60,9 +60,11 @@ export class CallCounters {
     this.#perSecond = new PerSecond(this.#startedAt)
   }
 
-  add(trace: CallTrace): void {
-    if (trace.phase === "start") this.#begin(trace)
-    else this.#end(trace)
+  /** `false` for the end of a call whose start was not seen. */
+  add(trace: CallTrace): boolean {
+    if (trace.phase === "end") return this.#end(trace)
+    this.#begin(trace)
+    return true
   }
 
   /** Running calls, newest last. */
@@ -101,9 +103,9 @@ export class CallCounters {
     else this.#running.set(started.requestId, { started, count: 1 })
   }
 
-  #end(ended: CallEnded): void {
+  #end(ended: CallEnded): boolean {
     const { failures } = this.#running.get(ended.requestId) ?? {}
-    if (!this.#wasRunning(ended.requestId)) return
+    if (!this.#wasRunning(ended.requestId)) return false
     this.#recent.push(ended)
     // Trimmed in batches: removing one item per call would be the most expensive part of counting.
     if (this.#recent.length >= 2 * MAX_RECENT) this.#recent.splice(0, MAX_RECENT)
@@ -114,8 +116,9 @@ export class CallCounters {
       // A call that fails with the error of one that it made is the same failure.
       if (failures?.has(code) !== true) this.#countError(code)
     }
-    if (ended.outcome === "aborted" || ended.type === "subscription") return
-    this.#durations.add(this.#clock.now(), ended.durationMs)
+    const isMeasured = ended.outcome !== "aborted" && ended.type !== "subscription"
+    if (isMeasured) this.#durations.add(this.#clock.now(), ended.durationMs)
+    return true
   }
 
   /** Removes a call from the running ones; `false` when its start was not seen. */

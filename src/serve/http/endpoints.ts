@@ -53,8 +53,11 @@ export function indexRoute(context: HTTPContext, endpoints: Endpoints): Route {
 
 const HEADERS = { "content-type": "application/json", ...COMMON_HEADERS }
 
+/** The paths of health checks; `/healthz` is another name of `/livez`. */
+export const HEALTH_PATHS: readonly string[] = ["/livez", "/healthz", "/readyz"]
+
 /**
- * Answers `/livez` and `/readyz`; `undefined` for every other path.
+ * Answers the paths of health checks; `undefined` for every other path.
  *
  * They are public, so they answer only yes or no.
  */
@@ -68,12 +71,12 @@ export function answerHealth(
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, headers: { ...HEADERS, allow: "GET, HEAD" }, body: '{"status":"error"}' }
   }
-  const isUp = path === "/livez" || (isReady && hasAll?.() !== false)
+  const isUp = path !== "/readyz" || (isReady && hasAll?.() !== false)
   const body = isUp ? '{"status":"ok"}' : '{"status":"unavailable"}'
   return { status: isUp ? 200 : 503, headers: HEADERS, body: method === "HEAD" ? undefined : body }
 }
 
 /** Whether a path, without the base path, is a health check. */
 export function isHealthPath(path: string): boolean {
-  return path === "/livez" || path === "/readyz"
+  return HEALTH_PATHS.includes(path)
 }

@@ -9,6 +9,7 @@ import { hasBody } from "../negotiate.ts"
 import { badRequest, refuseGet } from "./context.ts"
 import type { HTTPRefusal, ResolvedHTTPOptions, Route, RouteRequest, Routes } from "./context.ts"
 import { answerOperation } from "./deprecation.ts"
+import { HEALTH_PATHS } from "./endpoints.ts"
 import { readInput } from "./read-input.ts"
 import type { HTTPContext } from "./http-context.ts"
 import type { Mounts } from "./mounts.ts"
@@ -117,7 +118,7 @@ export function ownPaths(
 }
 
 /** Health checks and WebSockets are not answered by routes. */
-const FURTHER_PATHS = ["/livez", "/readyz", "/ws"]
+const FURTHER_PATHS = [...HEALTH_PATHS, "/ws"]
 
 function ownRoute(context: HTTPContext, id: string, { method, path, status }: RestRoute): Route {
   const names = pathParameters(path)

@@ -13,7 +13,7 @@ import { setUpstream, type MCPUpstream } from "../../mcp/upstream.ts"
 import { FromSchema } from "../../schema/from-schema.ts"
 import { setOwn } from "../../schema/json.ts"
 import type { OperationServer } from "./tool-operation.ts"
-import { parseUriTemplate, type TemplateValue, type UriTemplate } from "../../core/uri-template.ts"
+import { parseUriTemplate, type TemplateValue, type UriTemplate } from "../../mcp/uri-template.ts"
 
 /** Dependencies of the operations of resources and prompts. */
 export interface ExtraOperationOptions {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import fc from "fast-check"
 import { APPEND, parseArgument, parseKey } from "../../../src/cli/input/argument.ts"
 import { UsageError } from "../../../src/cli/model.ts"
+import { codePoint } from "../../support/code-point.ts"
 
 describe("parseKey", () => {
   test.each([
@@ -65,7 +66,7 @@ describe("parseArgument", () => {
 
   test("either reads an argument or says what is wrong with it", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(fc.string({ unit: codePoint }), (text) => {
         try {
           parseArgument(text)
           return true

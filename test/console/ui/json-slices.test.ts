@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseInSlices } from "../../../console/src/ui/json-slices.ts"
 import { parseJson } from "../../../console/src/ui/json-text.ts"
+import { runs } from "../../support/nightly.ts"
 
 /** What parsing gives, or that it fails. */
 async function outcomeOf(parse: () => unknown): Promise<unknown> {
@@ -26,7 +27,7 @@ describe("JSON in slices", () => {
       fc.asyncProperty(json, slice, fc.boolean(), async (text, at, isPretty) => {
         await expectSame(isPretty ? JSON.stringify(JSON.parse(text), null, 2) : text, at)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     )
   })
 
@@ -38,7 +39,7 @@ describe("JSON in slices", () => {
         const from = at % (text.length + 1)
         await expectSame(text.slice(0, from) + put + text.slice(from + (isMore ? 0 : 1)), 3)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200) },
     )
   })
 

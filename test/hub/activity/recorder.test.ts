@@ -322,7 +322,7 @@ describe("a call with a hostile input", () => {
   ])("is recorded in linear time: %s", async (_what, input) => {
     const { registry, recorder } = recording()
     const started = process.cpuUsage().user
-    for (let at = 0; at < 10; at++) await registry.execute("t.ignoring", input)
+    for (let at = 0; at < 3; at++) await registry.execute("t.ignoring", input)
     // Any quadratic step would take longer, also on a slow machine.
     expect((process.cpuUsage().user - started) / 1e6).toBeLessThan(20)
     expect(recorder.size.bytes).toBeLessThanOrEqual(8 * 1024 * 1024)

@@ -55,11 +55,11 @@ describe("JSON that is meant to hurt (SV17)", () => {
     expect(await echoed.json()).toEqual({ input: text })
   })
 
-  test("a million keys are too large, and as many as fit are data", async () => {
+  test("200,000 keys are too large, and as many as fit are data", async () => {
     const { api, seen } = await start()
     const keys = (count: number): string =>
       `{${Array.from({ length: count }, (_, at) => `"${at}x":0`).join(",")}}`
-    expect((await post(`${api.url}/api/demo/echo`, keys(1_000_000))).status).toBe(413)
+    expect((await post(`${api.url}/api/demo/echo`, keys(200_000))).status).toBe(413)
     expect(seen.runs).toBe(0)
     const answer = await post(`${api.url}/api/demo/echo`, keys(90_000))
     expect(Object.keys((await answer.json()) as object)).toHaveLength(90_000)

@@ -284,7 +284,7 @@ describe("what answers carry", () => {
 describe("health", () => {
   test("says yes or no and nothing else, to anyone (SV36)", async () => {
     await using server = await serveGuarded({ authenticate: () => undefined })
-    for (const path of ["/livez", "/readyz"]) {
+    for (const path of ["/livez", "/healthz", "/readyz"]) {
       const reply = await server.send({ path, headers: { host: "10.1.2.3:8080" } })
       expect([reply.status, reply.body]).toEqual([200, '{"status":"ok"}'])
       const headers = { ...reply.headers, date: "", connection: "", "transfer-encoding": "" }
@@ -299,6 +299,7 @@ describe("health", () => {
       body: '{"status":"unavailable"}',
     })
     expect(answerHealth("GET", "/livez", false)?.status).toBe(200)
+    expect(answerHealth("GET", "/healthz", false)?.status).toBe(200)
     expect(answerHealth("HEAD", "/livez", true)?.body).toBeUndefined()
     expect(answerHealth("POST", "/livez", true)?.status).toBe(405)
     expect(answerHealth("GET", "/livez/x", true)).toBeUndefined()

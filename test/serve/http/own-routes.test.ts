@@ -282,6 +282,7 @@ describe("own routes", () => {
     ["/batch", {}, '"/batch"'],
     ["/openapi.json", {}, '"/openapi.json"'],
     ["/livez", {}, '"/livez"'],
+    ["/healthz", {}, '"/healthz"'],
     ["/ws", {}, '"/ws"'],
     ["/api/users/{id}", {}, '"/api"'],
     ["/api", {}, '"/api"'],

@@ -296,11 +296,11 @@ describe("fetch", () => {
 test("many requests at the same time are all answered", async () => {
   const { api, seen } = await start()
   const worker = async (name: number): Promise<void> => {
-    for (let at = 0; at < 10; at++) {
+    for (let at = 0; at < 4; at++) {
       const answer = await post(`${api.url}/api/demo/echo`, { name, at })
       expect(await answer.json()).toEqual({ name, at })
     }
   }
   await Promise.all(Array.from({ length: 50 }, (_, name) => worker(name)))
-  expect(seen.runs).toBe(500)
+  expect(seen.runs).toBe(200)
 })

@@ -21,6 +21,7 @@ import { createUrlLoader } from "../../../src/sources/openapi/load-url.ts"
 import { parseDocument } from "../../../src/sources/openapi/parse.ts"
 import { mentionsExternal } from "../../../src/sources/openapi/references.ts"
 import fc from "fast-check"
+import { runs } from "../../support/nightly.ts"
 
 const corpus = resolve(import.meta.dirname, "../../../../shared/corpus/openapi")
 const cleanUps: Array<() => Promise<unknown>> = []
@@ -471,7 +472,7 @@ describe("what a document may read", () => {
         if (!may(url)) return
         expect(resolve(filePathOf(url)) + "/").toMatch(/^\/srv\/api\//)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(500) },
     )
   })
 })

@@ -8,8 +8,16 @@ import { exampleFiles, exampleText } from "./oas-examples.ts"
 const json = exampleFiles("json")
 const yaml = exampleFiles("yaml")
 
+const imports = new Map<string, ImportedOperations>()
+
+/** What a document gives: each is imported once. */
 function importOf(file: string): ImportedOperations {
-  return FromOpenAPI(exampleText(file), { namespace: "api", baseUrl: "https://api.test" })
+  const known = imports.get(file)
+  if (known !== undefined) return known
+  const config = { namespace: "api", baseUrl: "https://api.test" }
+  const operations = FromOpenAPI(exampleText(file), config)
+  imports.set(file, operations)
+  return operations
 }
 
 function operationOf(file: string, name: string): ImportedOperation {

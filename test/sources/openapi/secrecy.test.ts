@@ -41,9 +41,10 @@ const SCHEMES = {
 const NAMES = Object.keys(SCHEMES) as (keyof typeof SCHEMES)[]
 const KINDS = ["json", "text", "error", "stream", "redirect", "html"]
 
-const spec = openapi(
-  Object.fromEntries(
-    KINDS.flatMap((kind) =>
+/** A document with one operation for each scheme whose server answers in this way. */
+const specOf = (kind: string): object =>
+  openapi(
+    Object.fromEntries(
       NAMES.map((name) => [
         `/${kind}/${name}`,
         {
@@ -64,9 +65,8 @@ const spec = openapi(
         },
       ]),
     ),
-  ),
-  { components: { securitySchemes: SCHEMES } },
-)
+    { components: { securitySchemes: SCHEMES } },
+  )
 
 /** Every secret as it is, in percent, and in the base64 of basic authentication. */
 const SPELLINGS = [
@@ -143,7 +143,7 @@ function echo(request: IncomingMessage, response: ServerResponse): void {
 
 describe("a credential is in no spec, envelope, error or log", () => {
   test("of an import", async () => {
-    const operations = FromOpenAPI(spec, {
+    const operations = FromOpenAPI(specOf("json"), {
       namespace: "api",
       credentials,
       baseUrl: "https://a.test",
@@ -166,7 +166,7 @@ describe("a credential is in no spec, envelope, error or log", () => {
     const keep = (...line: unknown[]): void => void log.push(line)
     const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep }
     const config = { namespace: "api", credentials, baseUrl: server.url }
-    const registry = quietRegistry(FromOpenAPI(spec, config), { logger })
+    const registry = quietRegistry(FromOpenAPI(specOf(kind), config), { logger })
     for (const name of NAMES) {
       const id = `api.${kind}_${name}`
       const outcome: unknown =
@@ -197,7 +197,7 @@ describe("a credential is in no spec, envelope, error or log", () => {
       await using server = await serve(echo)
       const headers = { Authorization: `Token ${CANARIES.bearer}`, "X-Api-Key": CANARIES.key }
       const config = { namespace: "api", headers, baseUrl: server.url }
-      const registry = quietRegistry(FromOpenAPI(spec, config))
+      const registry = quietRegistry(FromOpenAPI(specOf(kind), config))
       const call = registry.execute(`api.${kind}_bearer`, {})
 
       expectClean(kind, kind === "error" ? await rejection(call) : await call)
@@ -209,7 +209,8 @@ describe("a credential is in no spec, envelope, error or log", () => {
     await using closing = await serveRaw((socket) => socket.destroy())
     await using odd = await serveRaw((socket) => socket.end("HTTP/9 what\r\n\r\n"))
     for (const baseUrl of [await deadUrl(), closing.url, odd.url, "http://no-such.invalid"]) {
-      const registry = quietRegistry(FromOpenAPI(spec, { namespace: "api", credentials, baseUrl }))
+      const config = { namespace: "api", credentials, baseUrl }
+      const registry = quietRegistry(FromOpenAPI(specOf("json"), config))
       for (const name of NAMES) {
         expectClean(name, await rejection(registry.execute(`api.json_${name}`, {})))
       }
@@ -228,7 +229,7 @@ describe("a credential is in no spec, envelope, error or log", () => {
     )
     for (const broken of [bad, thrown]) {
       const config = { namespace: "api", credentials: broken, baseUrl: "http://127.0.0.1:9" }
-      const registry = quietRegistry(FromOpenAPI(spec, config))
+      const registry = quietRegistry(FromOpenAPI(specOf("json"), config))
       for (const name of NAMES.filter((one) => one !== "oauth")) {
         const error = await rejection(registry.execute(`api.json_${name}`, {}))
 
@@ -246,7 +247,7 @@ describe("a credential is in no spec, envelope, error or log", () => {
       const end = count < 2 ? "" : "data: [DONE]\n\n"
       response.end(`id: ${count}\ndata: ${authorization}\n\n${end}`)
     })
-    const [operation] = FromOpenAPI(spec, {
+    const [operation] = FromOpenAPI(specOf("stream"), {
       namespace: "api",
       baseUrl: server.url,
       credentials: { bearer: () => `canary-token-${++count}` },

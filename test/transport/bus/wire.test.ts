@@ -14,6 +14,7 @@ import {
 import { readCallerFrame, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { frameText, messageText } from "./messages.ts"
 import { events, json, parsed } from "../../protocol/arbitrary-events.ts"
+import { codePoint } from "../../support/code-point.ts"
 
 function entryOf(event: CallRequestedEvent, isSigned = false): CallEntry {
   const entry = new CallEntry(() => undefined, event, new Offers().byHash("m"), isSigned, 1000)
@@ -28,7 +29,7 @@ function readBack(message: MessageText): unknown {
   return frame?.messages[0]
 }
 
-const ids = fc.oneof(fc.uuid(), fc.string({ minLength: 1, maxLength: 64, unit: "binary" }))
+const ids = fc.oneof(fc.uuid(), fc.string({ minLength: 1, maxLength: 64, unit: codePoint }))
 const call: CallRequestedEvent = {
   ...({
     type: "call.requested",
@@ -185,7 +186,7 @@ describe("a frame", () => {
 
   test("that is said to fit does, and not one that is larger by far", () => {
     const item = fc.record({
-      text: fc.string({ unit: "binary" }),
+      text: fc.string({ unit: codePoint }),
       head: fc.constantFrom(undefined, "[1", "[2"),
     })
     fc.assert(

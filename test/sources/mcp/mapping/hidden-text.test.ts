@@ -5,13 +5,14 @@ import {
   hiddenTextOf,
   withoutHiddenText,
 } from "../../../../src/mcp/hidden-text.ts"
+import { codePoint } from "../../../support/code-point.ts"
 
 const nasty = fc
   .array(
     fc.oneof(
       fc.constantFrom("a", "ا", "葛", "😀", "1", "\u0301"),
       fc.constantFrom("\u200B", "\u200C", "\u200D", "\uFE0F", "\u034F", "\u3164", "\u{E0100}"),
-      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+      fc.string({ unit: codePoint, minLength: 1, maxLength: 1 }),
     ),
     { maxLength: 12 },
   )

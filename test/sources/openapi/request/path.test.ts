@@ -5,6 +5,7 @@ import type { ParameterModel } from "../../../../src/sources/openapi/model.ts"
 import { buildRequest } from "../../../../src/sources/openapi/request/build.ts"
 import { joinUrl } from "../../../../src/sources/openapi/request/path.ts"
 import { parameterOf, planOf } from "./plan.ts"
+import { runs } from "../../../support/nightly.ts"
 
 const BASE = "https://api.test/v1"
 
@@ -212,7 +213,7 @@ describe("paths of a document", () => {
         expect(url.pathname.startsWith(`${prefix}/`)).toBe(true)
         expect(raw ? 0 : rest.split("/").length).toBe(slashes)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(400) },
     )
   })
 })

@@ -9,6 +9,7 @@ import {
   serializeQuery,
 } from "../../../../src/sources/openapi/request/serialize.ts"
 import { parameterOf } from "./plan.ts"
+import { runs } from "../../../support/nightly.ts"
 
 const COLORS = ["blue", "black", "brown"]
 const RGB = { R: 100, G: 200, B: 150 }
@@ -228,7 +229,7 @@ describe("what was written can be read back", () => {
         expect(written).toMatch(/^[A-Za-z0-9\-._~%;=,]*$/)
         expect(readPath(parameter, written, shapeOf(given))).toEqual(given)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     )
   })
 
@@ -251,7 +252,7 @@ describe("what was written can be read back", () => {
         expect(written).toMatch(/^[A-Za-z0-9\-._~%&=,]*$/)
         expect(readQuery(parameter, written, shapeOf(given))).toEqual(given)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     )
   })
 
