@@ -1,7 +1,8 @@
 import { ERROR_CODES, isCallError, type ErrorCode } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "./model.ts"
-import { printError, jsonText, escapeForTerminal, shellWord, styled } from "./output.ts"
+import { shellWord } from "../internal/shell.ts"
+import { printError, jsonText, escapeForTerminal, styled } from "./output.ts"
 import { SOURCE_NAMES } from "./shared-options.ts"
 import { unbroken } from "./wrap.ts"
 

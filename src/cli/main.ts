@@ -34,7 +34,8 @@ async function dispatch(
 ): Promise<number> {
   if (name === undefined) return await withoutCommand(rest, io)
   if (name === "help") return await help(rest, io)
-  if (name === "__complete") return await completeLine(rest, io)
+  if (name === "__complete")
+    return await (await import("./complete.ts")).complete(rest.slice(1), io)
   const command = await loadCommand(name)
   invocation.command = command.name
   const args = readArgs(rest, allOptions(command))
@@ -77,12 +78,6 @@ async function help([name]: readonly string[], io: CommandIO): Promise<number> {
   const { generalHelp } = await import("./help.ts")
   print(io, generalHelp(io))
   return 0
-}
-
-/** Answers the scripts of `completion`: `__complete -- call github.iss`. */
-async function completeLine([, ...words]: readonly string[], io: CommandIO): Promise<number> {
-  const { complete } = await import("./complete.ts")
-  return await complete(words, io)
 }
 
 async function showHelp(command: Command, io: CommandIO): Promise<number> {

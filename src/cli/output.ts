@@ -45,16 +45,6 @@ export function escapeForTerminal(text: string): string {
   return showHiddenText(text.replaceAll("\r\n", "\n").replaceAll("\r", escaped), escaped)
 }
 
-/** Quotes a word for a shell, if needed. `=` at the start of a word has a meaning in zsh. */
-export function shellWord(word: string): string {
-  return /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word) ? word : shellQuoted(word)
-}
-
-/** Quotes a text for a shell. */
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
-}
-
 /** `1 operation`, `2 operations`. */
 export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`

@@ -3,7 +3,8 @@
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import type { ApprovalRule } from "../core/approvals.ts"
 import type { PolicyRule } from "../core/resilience.ts"
-import type { Identity, NormalizeMode, OutputMode, Visibility } from "../core/types.ts"
+import type { Identity, Visibility } from "../core/types.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import type { ConfigFault } from "./error.ts"
 import type { SourceConfig, SourceKind } from "./kinds/index.ts"
 import type { AccessRule, CommonSource } from "./kinds/kind.ts"
@@ -126,12 +127,7 @@ export interface TelemetryConfig {
 }
 
 /** How operations run. */
-export interface RegistryConfig {
-  /** Timeout of a call in milliseconds; default: 30,000. */
-  readonly timeout?: number | undefined
-  readonly output?: OutputMode | undefined
-  readonly normalize?: NormalizeMode | undefined
-}
+export type RegistryConfig = Pick<OperationPolicy, "timeout" | "output" | "normalize">
 
 /** A middleware of the hub. */
 export interface MiddlewareEntry extends MiddlewareOptions {

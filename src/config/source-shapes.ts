@@ -19,7 +19,8 @@ const accessRule = fields("Who may call; without requirements, everyone.", {
   resourceIdPath: text("JSON pointer to the resource id in the input."),
 })
 
-const common: Readonly<Record<string, Shape>> = {
+/** The fields of every source. They can change without reopening it. */
+export const COMMON_FIELDS: Readonly<Record<string, Shape>> = {
   namespace: text("The prefix of its operation ids; default: the source's name.", {
     refuse: (value) =>
       isNamespace(value)
@@ -56,7 +57,7 @@ export const KINDS_TEXT: string = SOURCE_KINDS.map((kind) => `"${kind}"`).join("
 /** The first kind that has a field, by the name of the field. */
 const OWNERS = new Map<string, SourceKind>()
 for (const kind of SOURCE_KINDS) {
-  for (const name of Object.keys({ ...SOURCES[kind].fields, ...common })) {
+  for (const name of Object.keys({ ...SOURCES[kind].fields, ...COMMON_FIELDS })) {
     if (!OWNERS.has(name)) OWNERS.set(name, kind)
   }
 }
@@ -85,7 +86,7 @@ function shapeOf(kind: SourceKind): Shape {
   const hints = { ...HINTS, ...Object.fromEntries(elsewhere) }
   return fields(
     description.about,
-    { ...description.fields, ...common },
+    { ...description.fields, ...COMMON_FIELDS },
     { hints, check: (value, keys, report) => description.check?.(value, keys, report) },
   )
 }

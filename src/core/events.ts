@@ -3,7 +3,7 @@ import { ID_LENGTH, IdentitySchema, OPERATION_ID_LENGTH } from "./spec-schemas.t
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import type { TraceContext } from "./tracing.ts"
-import type { CallPolicy, Identity, InputRequest, InputResponse } from "./types.ts"
+import type { CallPolicy, Identity, InputRequest, InputResponse, ProgressUpdate } from "./types.ts"
 
 /** A caller requests an operation. */
 export interface CallRequestedEvent {
@@ -86,12 +86,9 @@ export interface CallErrorEvent {
 }
 
 /** Progress of the handler, for callers that requested it. */
-export interface CallProgressEvent {
+export interface CallProgressEvent extends ProgressUpdate {
   readonly type: "call.progress"
   readonly requestId: string
-  readonly progress: number
-  readonly total?: number | undefined
-  readonly message?: string | undefined
 }
 
 /** The handler asks its caller for input, if the request has `canAnswer`. */

@@ -5,18 +5,12 @@ import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { reading } from "../internal/brands.ts"
 import type { Logger } from "../internal/logger.ts"
 import { DEFAULT_LIMIT, SearchIndex, type SearchDocument, type SearchHit } from "../search/index.ts"
-import type {
-  Identity,
-  NormalizeMode,
-  OperationSpec,
-  OperationType,
-  OutputMode,
-} from "../core/types.ts"
+import type { Identity, OperationSpec, OperationType } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
 import { findRequests } from "./find-requests.ts"
 import { handlerIssue } from "./handler-kind.ts"
 import { typeName } from "../internal/message-text.ts"
-import { OperationRecord, type AnyHandler } from "./record.ts"
+import { OperationRecord, type AnyHandler, type RecordDefaults } from "./record.ts"
 import { POLICY_MEMBERS, policyIssues, readPolicy } from "./operation-settings.ts"
 import { checkDefinition, invalidDefinition } from "./spec.ts"
 import { RecordStore } from "./store.ts"
@@ -67,13 +61,8 @@ export interface SearchResult extends Pick<
   readonly spec: OperationSpec
 }
 
-export interface CatalogOptions {
-  /** `undefined` if the registry sets no mode. */
-  readonly normalize: NormalizeMode | undefined
-  readonly output: OutputMode
+export interface CatalogOptions extends RecordDefaults {
   readonly formats: boolean
-  /** Milliseconds that a call may take. */
-  readonly timeout: number
   readonly logger: Logger
 }
 

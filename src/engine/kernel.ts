@@ -30,11 +30,7 @@ import { MiddlewareStack } from "./middleware.ts"
 import type { Chain } from "./chain.ts"
 
 /** The limits and listeners of one registry. */
-export interface KernelOptions {
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly onWarning: ((warning: OutputWarning) => void) | undefined
-  readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+export interface KernelOptions extends PipelineHost {
   readonly onError: ErrorListener | undefined
   /** Default timeout of a call in milliseconds. */
   readonly timeout: number

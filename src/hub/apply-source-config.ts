@@ -1,4 +1,5 @@
 import { SOURCES } from "../config/kinds/index.ts"
+import { COMMON_FIELDS } from "../config/source-shapes.ts"
 import type { AccessRule } from "../config/kinds/kind.ts"
 import type { ResolvedSource } from "../config/model.ts"
 import { changedOperation, lazyPartsOf, type LazyChanges } from "../core/lazy-operation.ts"
@@ -235,26 +236,15 @@ function compileRule({ match, ...access }: AccessRule): CompiledRule {
   }
 }
 
-/** Settings that can change without reopening a source. */
-const SHAPE: ReadonlySet<string> = new Set([
-  "namespace",
-  "include",
-  "exclude",
-  "rename",
-  "visibility",
-  "access",
-  "resilience",
-  "required",
-  "disabled",
-])
-
 /** Whether a source that was opened with one configuration can be kept for the other. */
 export function isSameOpening(a: ResolvedSource, b: ResolvedSource): boolean {
   return a.kind === b.kind && sameData(opening(a), opening(b))
 }
 
 function opening({ config }: ResolvedSource): object {
-  return Object.fromEntries(Object.entries(config).filter(([key]) => !SHAPE.has(key)))
+  return Object.fromEntries(
+    Object.entries(config).filter(([key]) => !Object.hasOwn(COMMON_FIELDS, key)),
+  )
 }
 
 /** Translates a source's own report to the ids of the hub, and adds what the hub left out. */

@@ -1,3 +1,5 @@
+import { cutText } from "./message-text.ts"
+
 /** How deep a value is printed; what is deeper is only hinted at. */
 const MAX_DEPTH = 40
 
@@ -55,7 +57,7 @@ class Printer {
   #add(text: string): void {
     if (this.#isFull) return
     const room = this.#limit - this.text.length
-    this.text += text.length <= room ? text : `${whole(text.slice(0, room - 1))}…`
+    this.text += text.length <= room ? text : cutText(text, room - 1)
   }
 }
 
@@ -67,10 +69,4 @@ function rounded(value: number): string {
 function quoted(text: string, room: number): string {
   // One more than there is room for, so that what is cut looks cut.
   return JSON.stringify(text.length > room ? text.slice(0, Math.max(0, room) + 1) : text)
-}
-
-/** A text without half of a character at its end. */
-function whole(text: string): string {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }

@@ -1,6 +1,6 @@
-/** A text as one word of a POSIX shell; bare where nothing in it means anything to one. */
+/** A text as one word of a POSIX shell; bare where nothing in it means anything to one. `=` in front does in zsh. */
 export function shellWord(text: string): string {
-  return /^[\w@%+:,./=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+  return /^[\w@%+:,./-][\w@%+:,./=-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** Words of a command; on several lines where one would be too long. */

@@ -1,5 +1,6 @@
 // URI templates (RFC 6570), such as `file:///{path}`: their values to URIs, and back.
 
+import { percentDecoded } from "../internal/percent.ts"
 import { CallError } from "../core/errors.ts"
 import {
   readUriTemplate,
@@ -140,7 +141,7 @@ function readOne({ operator, variables }: Expression, text: string, values: Valu
     return true
   }
   if (!text.startsWith(first)) return false
-  const decode = (value: string): string => (isReserved ? value : decoded(value))
+  const decode = (value: string): string => (isReserved ? value : percentDecoded(value))
   const body = text.slice(first.length)
   const [only] = variables
   if (named === false && variables.length === 1 && only !== undefined) {
@@ -170,14 +171,6 @@ function sameUri(left: string | undefined, right: string): boolean {
 
 function upperTriplets(text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}/g, (triplet) => triplet.toUpperCase())
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Percent-encodes a text; with `isReserved`, reserved characters and existing triplets are kept. */

@@ -1,4 +1,3 @@
-import { addToList } from "../internal/lists.ts"
 import { grown, lowerBound, mergeSorted } from "./arrays.ts"
 import { rootOf } from "./words.ts"
 
@@ -104,7 +103,11 @@ export class Dictionary {
     this.#unsorted.push(term)
     this.#uses = grown(this.#uses, term + 1)
     const root = rootOf(own)
-    if (root !== own) addToList(this.#roots, root, term)
+    if (root !== own) {
+      const terms = this.#roots.get(root)
+      if (terms === undefined) this.#roots.set(root, [term])
+      else terms.push(term)
+    }
     return term
   }
 

@@ -1,5 +1,6 @@
 import { refusal } from "../core/errors.ts"
 import { addToList } from "../internal/lists.ts"
+import { numberIn } from "../internal/number-text.ts"
 import { perObject } from "../internal/per-object.ts"
 import { jsonType, setOwn, type JsonSchema } from "../schema/json.ts"
 import { SchemaView, viewOf } from "../schema/read/view.ts"
@@ -158,17 +159,12 @@ function isList(types: ReadonlySet<string>): boolean {
   return types.has("array") && (types.size === 1 || (types.size === 2 && types.has("null")))
 }
 
-const NUMBER = /^-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?$/
-
-/** Parses a number, a boolean or `null`; returns other text unchanged. */
+/** Parses a number, a boolean or `null`; returns other text, and integers beyond the safe range, unchanged. */
 function literalOf(text: string): unknown {
   if (text === "true") return true
   if (text === "false") return false
   if (text === "null") return null
-  const value = NUMBER.test(text) ? Number(text) : Number.NaN
-  // Integers beyond the safe range stay text: parsing would change them.
-  if (!Number.isFinite(value)) return text
-  return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? text : value
+  return numberIn(text) ?? text
 }
 
 /** Parses JSON of one of these types; returns other text unchanged. */

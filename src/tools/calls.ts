@@ -5,6 +5,7 @@ import { selectionOf } from "../core/selection.ts"
 import { systemClock } from "../internal/clock.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { isRecord } from "../internal/guards.ts"
+import { weigh } from "../internal/weigh.ts"
 import { getOwn } from "../schema/json.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { CallOptions, CallWay } from "../core/types.ts"
@@ -176,24 +177,10 @@ function tooLarge(tool: OperationTool, bytes: number, most: number): SurfaceResu
 
 /** Bytes of a result as JSON; exact only near the limit. */
 function sizeOf(result: SurfaceResult, most: number): number {
-  if (roughly(result.content) + roughly(result.structuredContent) + roughly(result._meta) <= most) {
-    return 0
-  }
+  // A character takes at most six bytes, and what is around it less than another one.
+  const isSmall = weigh(result, most / 7) < most / 7
+  if (isSmall) return 0
   return new TextEncoder().encode(JSON.stringify(result)).length
-}
-
-/** An upper bound of the bytes: a character takes at most six. */
-function roughly(value: unknown): number {
-  if (typeof value === "string") return value.length * 6 + 2
-  if (typeof value !== "object" || value === null) return 26
-  let bytes = 2
-  if (Array.isArray(value)) for (const item of value) bytes += roughly(item) + 1
-  else {
-    for (const key of Object.keys(value)) {
-      bytes += key.length * 6 + 4 + roughly((value as Readonly<Record<string, unknown>>)[key])
-    }
-  }
-  return bytes
 }
 
 function inMegabytes(bytes: number): string {

@@ -121,7 +121,7 @@ function handedOn(
 }
 
 /** Removes the server's metadata: this server answers, not the one behind it. */
-function withoutServer(meta: Block): Block {
+export function withoutServer(meta: Block): Block {
   const { "io.modelcontextprotocol/serverInfo": _, ...rest } = meta
   return rest
 }

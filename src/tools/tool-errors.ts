@@ -2,6 +2,7 @@ import type { FailedCall, Failures } from "../engine/failures.ts"
 import type { CallError } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { isCapabilityRequired } from "../mcp/errors.ts"
+import { cutText } from "../internal/message-text.ts"
 import { mapError } from "../core/map-error.ts"
 import { isRecord } from "../internal/guards.ts"
 import { ProtocolError, type SurfaceResult } from "./model.ts"
@@ -104,6 +105,5 @@ function isDeclared(code: string, tool: OperationTool | undefined): boolean {
 }
 
 function detailLine(details: unknown): string {
-  const json = JSON.stringify(details) ?? ""
-  return `Details: ${json.length > MAX_DETAILS ? `${json.slice(0, MAX_DETAILS)}…` : json}`
+  return `Details: ${cutText(JSON.stringify(details) ?? "", MAX_DETAILS)}`
 }

@@ -1,8 +1,7 @@
 import { parseJson } from "../../http-client/json.ts"
+import { numberIn } from "../../internal/number-text.ts"
 import { jsonType } from "../../schema/json.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
-
-const NUMBER = /^-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?$/
 
 /**
  * Converts a text to a value according to a schema: text stays text if the schema is a string.
@@ -15,7 +14,7 @@ export function readText(text: string, view: SchemaView): unknown {
   const { types } = view
   if (types.size === 0) return view.isBinary ? text : loose(text)
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true"
-  const number = types.has("number") || types.has("integer") ? numberOf(text) : undefined
+  const number = types.has("number") || types.has("integer") ? numberIn(text) : undefined
   if (number !== undefined && (types.has("number") || Number.isInteger(number))) return number
   const json = bracketed(text)
   if (json !== undefined && types.has(jsonType(json))) return json
@@ -23,14 +22,6 @@ export function readText(text: string, view: SchemaView): unknown {
   if (text === "null" && types.has("null") && !types.has("string")) return null
   if (types.has("string") || !types.has("array")) return text
   return [readText(text, view.item(0))]
-}
-
-/** Parses a JSON number, unless parsing would change it. */
-function numberOf(text: string): number | undefined {
-  if (!NUMBER.test(text)) return undefined
-  const value = Number(text)
-  if (!Number.isFinite(value)) return undefined
-  return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? undefined : value
 }
 
 /** Whether a text is the typed form of an allowed value. */
@@ -42,7 +33,7 @@ function matchesValue(text: string, value: unknown): boolean {
 function loose(text: string): unknown {
   if (text === "true" || text === "false") return text === "true"
   if (text === "null") return null
-  return numberOf(text) ?? bracketed(text) ?? text
+  return numberIn(text) ?? bracketed(text) ?? text
 }
 
 /** Parses a JSON list or object. */

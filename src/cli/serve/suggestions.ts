@@ -2,7 +2,7 @@ import { idOf } from "../../core/define.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { viewOf, type SchemaView } from "../../schema/read/view.ts"
-import { shellWord } from "../output.ts"
+import { shellWord } from "../../internal/shell.ts"
 
 /** A suggested command, and what it does. */
 export interface Suggestion {

@@ -1,6 +1,6 @@
 // MCP servers: sources, and entries in the format of editors, which have alternative field names and fields of their own.
 
-import { CALL_HEADERS, type CallHeaders } from "../../core/call-headers.ts"
+import { CALL_HEADERS } from "../../core/call-headers.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { redactText } from "../../internal/redact.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
@@ -22,22 +22,12 @@ import { toNamespace } from "../names.ts"
 import type { CommonSource, SourceDescription } from "./kind.ts"
 
 /** The tools of an MCP server. */
-export interface MCPSource extends CommonSource {
+export interface MCPSource
+  extends
+    CommonSource,
+    Pick<MCPClientConfig, "headers" | "env" | "blockPrivate" | "sessions" | "connectTimeout"> {
   /** A command line, an http(s) address, or an entry in the format of editors. */
   readonly mcp: string | MCPClientConfig
-  /** Sent with each request to an HTTP server; values may contain references. Functions receive the caller. */
-  readonly headers?: CallHeaders | undefined
-  /** Environment variables of the server's process; values may contain references. */
-  readonly env?: Readonly<Record<string, string>> | undefined
-  /** Refuse a server on a private address, including public names that resolve to one. */
-  readonly blockPrivate?: boolean | undefined
-  /**
-   * Whether callers share a session with the server, or a process of it. Default: each identity has its own; callers
-   * without an identity share one.
-   */
-  readonly sessions?: "shared" | "caller" | undefined
-  /** Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command such as `npx`, which may install it. */
-  readonly connectTimeout?: number | undefined
 }
 
 /** Fields that only a program can set. */
@@ -58,48 +48,46 @@ type EntryField = Exclude<keyof MCPClientConfig, CodeOnly> | "envFile" | "enable
 /** Texts that are not secrets of their own, in which references and lines are free. */
 const TEXTS = { secret: false, refuse: undefined, isLoose: true, refers: "entry" } as const
 
-const ENTRY: Readonly<Record<string, Shape>> = {
-  ...membersOf(ENTRY_RULES),
-  ...describe<typeof ENTRY_RULES, EntryField>(ENTRY_RULES, {
-    // In commands, `${…}` may be meant for another program.
-    command: { about: "A program to start; in a list, with its first arguments.", isLoose: true },
-    args: { about: "Its arguments.", isLoose: true },
-    env: { about: "Environment variables of its process.", ...TEXTS },
-    envFile: "A file with environment variables of its process.",
-    cwd: "Its working folder.",
-    inheritEnv: "Variables of the hub that its process inherits; true for all of them.",
-    url: { about: "The address of a server.", secret: false, refers: "entry" },
-    headers: { about: "Sent with each request to its address.", ...TEXTS },
-    blockPrivate: "Refuses private addresses, including public names that resolve to one.",
-    type: "The transport; default: stdio with command, http with url.",
-    version: "The version of its operations; default: 1.0.0.",
-    era: "The generation of the protocol; default: auto, which asks the server.",
-    trust: "Trusts its hints about tools: read-only tools become queries.",
-    tools: "Options of single tools, by the server's own names.",
-    timeout: "Timeout of a request without progress in milliseconds; default: 60,000.",
-    maxTotalTimeout: "Total timeout of a request in milliseconds; default: 600,000.",
-    sessions: "Whether its callers share a session; default: each identity has its own.",
-    connectTimeout:
-      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
-    maxConcurrency: "Concurrent requests; default: 64. Others wait.",
-    maxMessageBytes: "The size of a message; default: 64 MiB.",
-    maxResultBytes: "The size of a result; default: maxMessageBytes.",
-    maxTools: "The number of tools, of resources and of prompts; default: 10,000.",
-    maxPages: "The number of pages of a list; default: 100.",
-    pin: "What happens when the definition of a tool changes; default: warn.",
-    resources: "Makes resources queries; default: false.",
-    prompts: "Makes prompts queries; default: false.",
-    roots: "Folders in which the server may work.",
-    forwardInput: "Lets the server ask callers; default: true.",
-    accessControl: "Who may call its operations; default: everyone.",
-    visibility: "Internal operations can be called by other operations only and are never served.",
-    normalize: "How to treat members that a schema does not name.",
-    output: "How to treat results that do not match their schema.",
-    disabled: "Leaves the server out.",
-    enabled: "Leaves the server out if it is false.",
-    clientInfo: "How the hub identifies itself to the server.",
-  }),
-}
+const OWN_FIELDS = describe<typeof ENTRY_RULES, EntryField>(ENTRY_RULES, {
+  // In commands, `${…}` may be meant for another program.
+  command: { about: "A program to start; in a list, with its first arguments.", isLoose: true },
+  args: { about: "Its arguments.", isLoose: true },
+  env: { about: "Environment variables of its process.", ...TEXTS },
+  envFile: "A file with environment variables of its process.",
+  cwd: "Its working folder.",
+  inheritEnv: "Variables of the hub that its process inherits; true for all of them.",
+  url: { about: "The address of a server.", secret: false, refers: "entry" },
+  headers: { about: "Sent with each request to its address.", ...TEXTS },
+  blockPrivate: "Refuses private addresses, including public names that resolve to one.",
+  type: "The transport; default: stdio with command, http with url.",
+  version: "The version of its operations; default: 1.0.0.",
+  era: "The generation of the protocol; default: auto, which asks the server.",
+  trust: "Trusts its hints about tools: read-only tools become queries.",
+  tools: "Options of single tools, by the server's own names.",
+  timeout: "Timeout of a request without progress in milliseconds; default: 60,000.",
+  maxTotalTimeout: "Total timeout of a request in milliseconds; default: 600,000.",
+  sessions: "Whether its callers share a session; default: each identity has its own.",
+  connectTimeout:
+    "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
+  maxConcurrency: "Concurrent requests; default: 64. Others wait.",
+  maxMessageBytes: "The size of a message; default: 64 MiB.",
+  maxResultBytes: "The size of a result; default: maxMessageBytes.",
+  maxTools: "The number of tools, of resources and of prompts; default: 10,000.",
+  maxPages: "The number of pages of a list; default: 100.",
+  pin: "What happens when the definition of a tool changes; default: warn.",
+  resources: "Makes resources queries; default: false.",
+  prompts: "Makes prompts queries; default: false.",
+  roots: "Folders in which the server may work.",
+  forwardInput: "Lets the server ask callers; default: true.",
+  accessControl: "Who may call its operations; default: everyone.",
+  visibility: "Internal operations can be called by other operations only and are never served.",
+  normalize: "How to treat members that a schema does not name.",
+  output: "How to treat results that do not match their schema.",
+  disabled: "Leaves the server out.",
+  enabled: "Leaves the server out if it is false.",
+  clientInfo: "How the hub identifies itself to the server.",
+})
+const ENTRY: Readonly<Record<string, Shape>> = { ...membersOf(ENTRY_RULES), ...OWN_FIELDS }
 
 const SILENT = { error: () => undefined, warn: () => undefined }
 const WAYS = ["command", "url", "transport"]
@@ -171,18 +159,9 @@ export const mcp: SourceDescription<MCPSource> = {
       "Environment variables of the server's process.",
       text("A value, or a reference: ${env:NAME}.", { refers: true }),
     ),
-    blockPrivate: field(
-      "boolean",
-      "Refuses private addresses, including public names that resolve to one.",
-    ),
-    connectTimeout: field(
-      "duration",
-      "Timeout of connecting in milliseconds; default: 30,000, or 120,000 with a command that may install it.",
-    ),
-    sessions: field(
-      { oneOf: ["shared", "caller"] },
-      "Whether callers share a session with the server, or each identity has its own, the default.",
-    ),
+    blockPrivate: OWN_FIELDS.blockPrivate,
+    connectTimeout: OWN_FIELDS.connectTimeout,
+    sessions: OWN_FIELDS.sessions,
   },
   hints: {
     command: `Put it into "mcp": { "command": … }.`,

@@ -42,16 +42,11 @@ let imports = 0
 let isHooked = false
 
 /**
- * Imports a module as its file is now, with everything it imports outside of node_modules.
+ * Imports modules as their files are now, with everything they import outside of node_modules, which they share.
  *
  * Modules cannot be unloaded, so each import adds to the memory in use. Meant for reloading files that
  * a person edits.
  */
-export async function importFresh(url: string): Promise<unknown> {
-  return await freshImporter()(url)
-}
-
-/** Like `importFresh` for several modules, which share what they import. */
 export function freshImporter(): (url: string) => Promise<unknown> {
   const query = `?${STAMP}=${++imports}`
   const forgotten = new Set<string>()

@@ -10,7 +10,7 @@ import { redactText } from "../../internal/redact.ts"
 import { isSecretName } from "../../internal/secret-names.ts"
 import { importModule } from "../../node/import-module.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { importFresh, withoutStamp } from "./fresh-import.ts"
+import { freshImporter, withoutStamp } from "./fresh-import.ts"
 
 const PACKAGE = /^Cannot find package '([^']+)'/
 const MISSING = /^Cannot find (?:module|package) '(?:[^']*[\\/])?([^'\\/]+)'/
@@ -27,7 +27,7 @@ export async function loadScript(
   // The hooks of a fresh import load TypeScript as an ES module, whatever its package says.
   const isNew = isFresh || /^\.m?ts$/.test(extname(file))
   try {
-    const config = exportOf(await (isNew ? importFresh(href) : importModule(href)), shown)
+    const config = exportOf(await (isNew ? freshImporter() : importModule)(href), shown)
     return typeof config === "function"
       ? await (config as (input: unknown) => unknown)(context)
       : config

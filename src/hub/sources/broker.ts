@@ -40,7 +40,8 @@ export async function openBroker(
     },
     explain: (error) => unreachable(source.name, place, error, transport.isConnected),
   })
-  const messages = { lost: lostAt(shown), noWorker }
+  const lost = `${shown} is out of reach: calls wait for it until their deadlines. Is it running?`
+  const messages = { lost, noWorker }
   // The list may have changed while the broker was unreachable.
   const health = watchHealth(transport, mirror, messages, () => link.restored())
   return {
@@ -122,10 +123,6 @@ function watchHealth(
       for (const stop of stops) stop()
     },
   }
-}
-
-function lostAt(shown: string): string {
-  return `${shown} is out of reach: calls wait for it until their deadlines. Is it running?`
 }
 
 function noWorkerAt(shown: string, prefix = "operations"): string {

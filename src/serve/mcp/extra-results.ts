@@ -3,6 +3,7 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonObject } from "../../mcp/model.ts"
+import { withoutServer } from "../../tools/results.ts"
 import type { SurfaceResult } from "../../tools/model.ts"
 import type { OperationTool } from "../../tools/tool.ts"
 import { mimeTypeOf } from "./catalog.ts"
@@ -15,8 +16,7 @@ export function readyResult(
   if (!isRecord(data) || !Array.isArray(data[member])) return undefined
   if (!(data[member] as unknown[]).every(isRecord)) return undefined
   if (meta.source !== "mcp" || !isRecord(meta._meta)) return data
-  const { "io.modelcontextprotocol/serverInfo": _, ...rest } = meta._meta
-  return { ...data, _meta: rest }
+  return { ...data, _meta: withoutServer(meta._meta) }
 }
 
 /** The contents of a resource whose operation returned data of its own. */
@@ -37,9 +37,4 @@ export function contentsOf(
     const isOwn = !String(resource["uri"]).startsWith(`operation://${id}/`)
     return isOwn ? resource : { ...resource, uri }
   })
-}
-
-/** The messages of a prompt whose operation returned data of its own. */
-export function messagesOf({ content }: SurfaceResult): readonly JsonObject[] {
-  return content.map((block) => ({ role: "user", content: block }))
 }

@@ -17,7 +17,7 @@ import type { OperationTool } from "../../tools/tool.ts"
 import { readFormInput } from "../query-input.ts"
 import { Catalog, type ExtraList } from "./catalog.ts"
 import { completionOf, type Completion, type CompletionRequest } from "./completion.ts"
-import { contentsOf, messagesOf, readyResult } from "./extra-results.ts"
+import { contentsOf, readyResult } from "./extra-results.ts"
 import { INTERNAL_ERROR } from "./messages.ts"
 
 /** `error.code` of a resource that does not exist; newer clients receive `INVALID_PARAMS`. */
@@ -74,7 +74,8 @@ export class Extras {
       const ready = readyResult(envelope, "messages")
       if (ready !== undefined) return ready
       const { description } = tool.spec
-      return { description, messages: messagesOf(await this.#blocks(tool, envelope, call)) }
+      const { content } = await this.#blocks(tool, envelope, call)
+      return { description, messages: content.map((block) => ({ role: "user", content: block })) }
     })
   }
 

@@ -1,6 +1,7 @@
 // JSON-RPC: the forms of messages, and how they are read and written.
 
 import { isRecord } from "../../internal/guards.ts"
+import type { JsonRpcError } from "../../mcp/error-parts.ts"
 import type { JsonObject } from "../../mcp/model.ts"
 
 /** A JSON-RPC id. */
@@ -20,13 +21,7 @@ export interface RPCRequest extends RPCNotification {
 export interface RPCResponse {
   readonly id?: RequestId
   readonly result?: JsonObject
-  readonly error?: RPCError
-}
-
-export interface RPCError {
-  readonly code: number
-  readonly message: string
-  readonly data?: unknown
+  readonly error?: JsonRpcError
 }
 
 /** A valid message, by its kind. */
@@ -98,6 +93,6 @@ export function success(id: RequestId, result: object): Answer {
   return { status: 200, text: JSON.stringify({ jsonrpc: "2.0", id, result }) }
 }
 
-export function failure(id: RequestId | null, error: RPCError, status = 200): Answer {
+export function failure(id: RequestId | null, error: JsonRpcError, status = 200): Answer {
   return { status, text: JSON.stringify({ jsonrpc: "2.0", id, error }) }
 }

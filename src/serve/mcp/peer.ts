@@ -5,7 +5,8 @@ import type { KnownCaller } from "../authenticate.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { notification } from "./messages.ts"
 import type { ProvideValues } from "../../tools/model.ts"
-import type { Answer, RequestId, RPCError } from "./messages.ts"
+import type { JsonRpcError } from "../../mcp/error-parts.ts"
+import type { Answer, RequestId } from "./messages.ts"
 import type { RPCNotification, RPCRequest, RPCResponse } from "./messages.ts"
 
 /** Where the messages that belong to a request are sent. */
@@ -19,7 +20,7 @@ export interface Channel {
 /** How a question to a client ended. */
 export type Reaction =
   | { readonly is: "answered"; readonly result: JsonObject }
-  | { readonly is: "refused"; readonly error: RPCError }
+  | { readonly is: "refused"; readonly error: JsonRpcError }
   | { readonly is: "late" }
   | { readonly is: "ended" }
 

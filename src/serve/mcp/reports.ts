@@ -7,6 +7,7 @@ import { redact, redactText } from "../../internal/redact.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { LOG_LEVELS, type LogLevel, type JsonObject } from "../../mcp/model.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
+import { TokenBuckets } from "../../policy/token-buckets.ts"
 import { notification } from "./messages.ts"
 import type { Exchange } from "./peer.ts"
 
@@ -27,8 +28,7 @@ const APART_MS = 10
 export class ProgressSender {
   readonly #send: (value: ProgressUpdate) => void
   #last = Number.NEGATIVE_INFINITY
-  #room = BURST
-  #since = systemClock.now()
+  readonly #room = new TokenBuckets(PER_SECOND, BURST)
   #sentAt = Number.NEGATIVE_INFINITY
   #waiting: ProgressUpdate | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -43,7 +43,7 @@ export class ProgressSender {
   readonly report = (value: ProgressUpdate): void => {
     if (!(value.progress > this.#last)) return
     this.#last = value.progress
-    if (this.#waiting === undefined && this.#hasRoom()) {
+    if (this.#waiting === undefined && this.#room.take("", systemClock.now(), 0) >= 0) {
       this.#send(value)
       return
     }
@@ -67,15 +67,6 @@ export class ProgressSender {
     const value = this.#waiting
     this.#waiting = undefined
     if (value !== undefined) this.#send(value)
-  }
-
-  #hasRoom(): boolean {
-    const now = systemClock.now()
-    this.#room = Math.min(BURST, this.#room + ((now - this.#since) / 1000) * PER_SECOND)
-    this.#since = now
-    if (this.#room < 1) return false
-    this.#room--
-    return true
   }
 }
 

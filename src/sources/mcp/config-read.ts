@@ -5,6 +5,7 @@ import { isRecord, isString } from "../../internal/guards.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { readJsonc } from "../../internal/jsonc.ts"
 import { ParseError } from "../../internal/located.ts"
+import { textOf } from "../../schema/json.ts"
 import { resolveServer } from "./config-resolve.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { configError } from "./config-fields.ts"
@@ -186,10 +187,6 @@ function inputOf(id: string, item: Readonly<Record<string, unknown>>): MCPInputV
     options: Array.isArray(options) ? options.filter(isString) : undefined,
     isPassword: password === true,
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined
 }
 
 function failureOf(name: string, thrown: unknown): CallError {

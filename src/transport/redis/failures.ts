@@ -1,5 +1,6 @@
 import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import { MissingPackage } from "../../internal/import-peer.ts"
+import { reasonOf as messageOf } from "../../internal/message-text.ts"
 
 /** The error for a failure that a retry cannot fix; otherwise `undefined`. */
 export function permanentFailure(error: unknown, peer: string): CallError | undefined {
@@ -76,8 +77,4 @@ export function reasonOf(error: unknown): string {
 
 function lasting(code: string, message: string, cause: unknown): CallError {
   return refusal(code, message, { retryable: false, mayHaveExecuted: false, cause })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,4 +1,5 @@
 import { importError } from "../../../internal/import-peer.ts"
+import type { MCPTransportLike } from "../config.ts"
 
 /** A JSON-RPC message, of whatever kind. */
 export interface Message {
@@ -24,15 +25,10 @@ export function memberOf(value: unknown, key: string): unknown {
 }
 
 /** A transport as the SDK defines it; users can provide their own. */
-export interface TransportLike {
-  onmessage?: ((message: never, extra?: never) => void) | undefined
-  onclose?: (() => void) | undefined
-  onerror?: ((error: Error) => void) | undefined
+export interface TransportLike extends Omit<MCPTransportLike, "send"> {
   readonly sessionId?: string | undefined
   readonly hasPerRequestStream?: boolean | undefined
-  start(): Promise<void>
   send(message: never, options?: SendOptions): Promise<void>
-  close(): Promise<void>
   setProtocolVersion?(version: string): void
   terminateSession?(): Promise<void>
 }

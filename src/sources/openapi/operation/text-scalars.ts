@@ -1,9 +1,9 @@
 import { parseMediaType } from "../../../http-client/media-type.ts"
+import { numberIn } from "../../../internal/number-text.ts"
 import { objectAt, type Place } from "../document.ts"
 import type { Response } from "./responses.ts"
 
 const SCALARS: ReadonlySet<unknown> = new Set(["integer", "number", "boolean", "null"])
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** Whether a content type is plain text, in which scalars are written literally. */
 export function isPlainText(type: string): boolean {
@@ -47,9 +47,6 @@ export function readScalar(text: string, types: readonly string[]): unknown {
     return written.toLowerCase() === "true"
   }
   if (!types.includes("number") && !types.includes("integer")) return text
-  if (!NUMBER.test(written)) return text
-  const value = Number(written)
-  const isLossy = /^-?\d+$/.test(written) && !Number.isSafeInteger(value)
-  if (isLossy || !Number.isFinite(value)) return text
-  return types.includes("number") || Number.isSafeInteger(value) ? value : text
+  const value = numberIn(written)
+  return types.includes("number") || Number.isSafeInteger(value) ? (value ?? text) : text
 }

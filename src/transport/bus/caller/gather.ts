@@ -5,6 +5,7 @@ import type { CallError } from "../../../core/errors.ts"
 import { DeadlineTimer } from "../../../internal/deadline-timer.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { DeliveryStatus } from "../../../protocol/transport.ts"
+import { listOf } from "../../../schema/json.ts"
 import type { CallerState } from "./state.ts"
 import { bodyOf, timedText, withoutIdentity, type KnownWorker } from "./model.ts"
 import { noAnswer, notSent, notSigned, unsafeTicket } from "./failures.ts"
@@ -275,10 +276,6 @@ function isBetter(spec: Fields, existing: Fields): boolean {
 function byIdAndVersion(left: Fields & { id: string }, right: Fields & { id: string }): number {
   if (left.id !== right.id) return left.id < right.id ? -1 : 1
   return compareVersions(left["version"], right["version"])
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 function hasId(value: unknown): value is Fields & { readonly id: string } {
