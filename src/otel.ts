@@ -2,6 +2,7 @@
 
 export { instrument } from "./otel/instrument.ts"
 export type { Instrumented, Telemetry } from "./otel/instrument.ts"
+export type { ObservedTransport } from "./otel/observed.ts"
 export type {
   IncomingTrace,
   InstrumentOptions,

@@ -23,6 +23,11 @@ export const ATTRIBUTE = {
   attemptReason: "operations.attempt.reason",
   cacheResult: "operations.cache.result",
   to: "operations.destination",
+  breaker: "operations.breaker",
+  limiter: "operations.limiter",
+  transport: "operations.transport",
+  mcpMethod: "mcp.method.name",
+  tool: "gen_ai.tool.name",
 } as const
 
 /** Metrics. */
@@ -34,6 +39,12 @@ export const METRIC = {
   attempts: "operations.attempts",
   retryDenied: "operations.retry.denied",
   cache: "operations.cache.requests",
+  streams: "operations.stream.active",
+  queueSize: "operations.queue.size",
+  breaker: "operations.breaker.state",
+  refused: "operations.limit.refused",
+  mcpServer: "mcp.server.operation.duration",
+  mcpClient: "mcp.client.operation.duration",
 } as const
 
 /** The system of calls: the value of `rpc.system.name`. */
@@ -44,3 +55,5 @@ export const TOOL_ERROR = "tool_error"
 export const BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ] as const
+/** The buckets of MCP durations, in seconds. */
+export const MCP_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const

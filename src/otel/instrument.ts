@@ -32,8 +32,9 @@ export function instrument(target: Instrumented, options: InstrumentOptions = {}
       "instrument(registry): this registry is instrumented already. Call stop() of the first telemetry before.",
     )
   }
-  const tracer = new OtelTracer(options)
-  const remove = (registry as unknown as Pick<OperationRegistry, "trace">).trace(tracer)
+  const traced = registry as unknown as Pick<OperationRegistry, "trace" | "policyState">
+  const tracer = new OtelTracer(options, traced)
+  const remove = traced.trace(tracer)
   instrumented.add(registry)
   const stop = (): void => {
     if (!tracer.stop()) return

@@ -1,6 +1,7 @@
 import type { MeterProvider, TracerProvider } from "@opentelemetry/api"
 import type { CallEntry, TraceAttributes, TraceDestination, TracedCall } from "../core/tracing.ts"
 import type { OptionsSchema } from "../internal/options.ts"
+import type { ObservedTransport } from "./observed.ts"
 
 /** How far a caller from outside is believed: it continues its trace, is only linked, or is ignored. */
 export type IncomingTrace = "continue" | "link" | "ignore"
@@ -48,6 +49,8 @@ export interface InstrumentOptions {
   readonly ignore?: readonly string[] | undefined
   /** `operations`: how many operation ids have series of their own; further ones share `_OTHER`. Default: 1000. */
   readonly metrics?: boolean | { readonly operations?: number | undefined } | undefined
+  /** Transports over NATS or Redis by a name, for metrics of their statistics. */
+  readonly transports?: Readonly<Record<string, ObservedTransport>> | undefined
   /** Adds attributes to the span of a call when it starts. */
   readonly attributes?: ((call: TracedCall) => TraceAttributes) | undefined
 }
@@ -63,5 +66,6 @@ export const INSTRUMENT_OPTIONS: OptionsSchema<InstrumentOptions> = {
   record: { members: { inputs: VALUE, outputs: VALUE, messages: "boolean", identity: "boolean" } },
   ignore: { list: "text" },
   metrics: { either: ["boolean", { members: { operations: "count" } }] },
+  transports: { record: { methods: ["stats"], expected: "a transport with stats()" } },
   attributes: "function",
 }

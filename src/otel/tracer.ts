@@ -1,8 +1,6 @@
 import {
   context,
-  isSpanContextValid,
   SpanKind,
-  SpanStatusCode,
   trace,
   type Attributes,
   type Context,
@@ -11,29 +9,17 @@ import {
   type Tracer,
 } from "@opentelemetry/api"
 import type { CallError } from "../core/errors.ts"
-import type {
-  CallOutcome,
-  CallScope,
-  CallTracer,
-  TraceAttributes,
-  TraceContext,
-  TraceDestination,
-  TracedCall,
-  TraceFields,
-} from "../core/tracing.ts"
+import type { CallScope, CallTracer, TraceContext, TracedCall } from "../core/tracing.ts"
 import { OTHER } from "../internal/bounded-names.ts"
 import { compilePattern } from "../internal/pattern.ts"
-import { redact, redactText } from "../internal/redact.ts"
-import { ATTRIBUTE, SCOPE, SYSTEM, TOOL_ERROR } from "./conventions.ts"
-import { CallMetrics, type Running } from "./metrics.ts"
-import type { IncomingTrace, InstrumentOptions, RecordValue } from "./options.ts"
-import { contextWith, headersOf, spanContextOf } from "./trace-context.ts"
+import { ATTRIBUTE, SCOPE, SYSTEM } from "./conventions.ts"
+import { CallMetrics } from "./metrics.ts"
+import type { Observed } from "./observed.ts"
+import type { IncomingTrace, InstrumentOptions } from "./options.ts"
+import { attempt, MAX_NAME, OtelScope, recordValue } from "./scope.ts"
+import { contextWith, spanContextOf } from "./trace-context.ts"
 
-const MAX_NAME = 200
-const MAX_VALUE = 4096
 const MAX_OPERATIONS = 1000
-/** A code is a name; anything else may hold data. */
-const CODE = /^[A-Za-z][A-Za-z\d_.-]{0,63}$/
 
 /** Makes spans and metrics of calls with the API of OpenTelemetry. */
 export class OtelTracer implements CallTracer {
@@ -42,8 +28,11 @@ export class OtelTracer implements CallTracer {
   #metrics: CallMetrics | undefined
   #isStopped = false
 
-  constructor(options: InstrumentOptions) {
+  readonly #registry: Pick<Observed, "policyState">
+
+  constructor(options: InstrumentOptions, registry: Pick<Observed, "policyState">) {
     this.options = options
+    this.#registry = registry
     const ignored = (options.ignore ?? []).map(compilePattern)
     this.#isIgnored = (id) => ignored.some((matches) => matches(id))
   }
@@ -54,10 +43,16 @@ export class OtelTracer implements CallTracer {
   }
 
   get metrics(): CallMetrics | undefined {
-    const { metrics = true, meterProvider } = this.options
+    const { metrics = true, meterProvider, transports = {} } = this.options
     if (metrics === false || this.#isStopped) return undefined
     const max = metrics === true ? MAX_OPERATIONS : (metrics.operations ?? MAX_OPERATIONS)
-    return (this.#metrics ??= new CallMetrics(meterProvider, max))
+    const registry = this.#registry
+    return (this.#metrics ??= new CallMetrics(meterProvider, max, {
+      transports,
+      get policyState() {
+        return registry.policyState
+      },
+    }))
   }
 
   begin(call: TracedCall): CallScope | undefined {
@@ -84,10 +79,15 @@ export class OtelTracer implements CallTracer {
     const parent = call.parent as OtelScope | undefined
     const from = parent === undefined ? this.#outermost(call) : { base: parent.context, links: [] }
     const sent = parent === undefined ? from.sent : parent.sent
-    const running = this.metrics?.begin(id, call.entry && call.via)
+    const running = this.metrics?.begin(id, call.entry && call.via, call.type === "subscription")
     const isOwn = spans === "all" || (spans === "outermost" && parent === undefined)
     const span = isOwn ? this.#start(call, id, from) : undefined
-    return new OtelScope(this, from.base, span, sent, running, call.operationId)
+    const about = { operationId: call.operationId, isStream: call.type === "subscription" }
+    const mcp = call.via === "mcp" ? call.entry?.attributes : undefined
+    return new OtelScope(this, from.base, span, sent, running, {
+      ...about,
+      mcp: mcp && ["mcpServer", mcp],
+    })
   }
 
   #start(call: TracedCall, id: string | undefined, { base, links }: Origin): Span {
@@ -159,141 +159,4 @@ interface Origin {
   readonly links: readonly Link[]
   /** What the sender sent, if it is believed. */
   readonly sent?: TraceContext | undefined
-}
-
-/** A call, or an exchange of it. It keeps neither the call nor its result: exporters may be behind. */
-class OtelScope implements CallScope {
-  readonly context: Context
-  readonly sent: TraceContext | undefined
-  readonly #owner: OtelTracer
-  readonly #span: Span | undefined
-  readonly #running: Running | undefined
-  readonly #operationId: string
-  readonly #began = performance.now()
-  #isOver = false
-
-  constructor(
-    owner: OtelTracer,
-    base: Context,
-    span: Span | undefined,
-    sent: TraceContext | undefined,
-    running: Running | undefined,
-    operationId: string,
-  ) {
-    this.context = span === undefined ? base : trace.setSpan(base, span)
-    this.sent = sent
-    this.#owner = owner
-    this.#span = span
-    this.#running = running
-    this.#operationId = operationId
-  }
-
-  run<T>(work: () => T): T {
-    return context.with(this.context, work)
-  }
-
-  end(outcome: CallOutcome): void {
-    this.#isOver = true
-    const failed = errorTypeOf(outcome)
-    if (this.#running !== undefined) {
-      const seconds = (performance.now() - this.#began) / 1000
-      this.#owner.metrics?.end(this.#running, seconds, outcome, failed)
-    }
-    const span = this.#span
-    if (span === undefined) return
-    if (span.isRecording()) this.#describe(span, outcome, failed)
-    span.end()
-  }
-
-  #describe(span: Span, outcome: CallOutcome, failed: string | undefined): void {
-    const { error, envelope, items, attributes } = outcome
-    const { record } = this.#owner.options
-    if (attributes !== undefined) span.setAttributes(attributes)
-    if (items > 0) span.setAttribute(ATTRIBUTE.items, items)
-    if (envelope !== undefined) {
-      span.setAttribute(ATTRIBUTE.source, envelope.meta.source)
-      recordValue(span, ATTRIBUTE.output, record?.outputs, envelope.data, this.#operationId)
-    }
-    if (outcome.outcome === "aborted") span.setAttribute(ATTRIBUTE.outcome, "aborted")
-    if (failed === undefined) return
-    span.setAttribute(ATTRIBUTE.errorType, failed)
-    if (error !== undefined) {
-      span.setAttributes({
-        [ATTRIBUTE.statusCode]: failed,
-        [ATTRIBUTE.retryable]: error.retryable,
-        [ATTRIBUTE.mayHaveExecuted]: error.mayHaveExecuted,
-      })
-    }
-    const hasMessage = record?.messages === true && typeof error?.message === "string"
-    const message = hasMessage ? { message: redactText(error.message).slice(0, MAX_VALUE) } : {}
-    span.setStatus({ code: SpanStatusCode.ERROR, ...message })
-  }
-
-  event(name: string, attributes: TraceAttributes): void {
-    // Work that callers share may go on after the call that started it.
-    if (this.#isOver) return
-    if (this.#running !== undefined) this.#owner.metrics?.event(this.#running, name, attributes)
-    this.#span?.addEvent(name, attributes)
-  }
-
-  carrier(to: TraceDestination): TraceContext {
-    const { outgoing } = this.#owner.options
-    const what =
-      (typeof outgoing === "function" ? attempt(() => outgoing(to)) : outgoing) ??
-      (to === "remote" ? "all" : "trace")
-    if (what === "none") return {}
-    const baggage = this.sent?.baggage
-    return {
-      ...headersOf(trace.getSpanContext(this.context)),
-      ...(what === "all" && baggage !== undefined && { baggage }),
-    }
-  }
-
-  child(name: string, to: TraceDestination, attributes: TraceAttributes): CallScope | undefined {
-    const { tracer, options } = this.#owner
-    if ((options.spans ?? "all") !== "all") return undefined
-    const known = { ...attributes, [ATTRIBUTE.to]: to }
-    const settings = { kind: SpanKind.CLIENT, attributes: known }
-    const span = tracer.startSpan(name.slice(0, MAX_NAME), settings, this.context)
-    return new OtelScope(this.#owner, this.context, span, this.sent, undefined, this.#operationId)
-  }
-
-  fields(): TraceFields | undefined {
-    const span = trace.getSpanContext(this.context)
-    if (span === undefined || !isSpanContextValid(span)) return undefined
-    const trace_flags = (span.traceFlags & 0xff).toString(16).padStart(2, "0")
-    return { trace_id: span.traceId, span_id: span.spanId, trace_flags }
-  }
-}
-
-/** `error.type` of an outcome; `undefined` for one that is no failure. */
-function errorTypeOf({ outcome, error, envelope }: CallOutcome): string | undefined {
-  if (outcome !== "error") return undefined
-  if (error === undefined) return envelope === undefined ? OTHER : TOOL_ERROR
-  const { code } = error
-  return typeof code === "string" && CODE.test(code) ? code : OTHER
-}
-
-function recordValue(
-  span: Span,
-  name: string,
-  choice: boolean | RecordValue | undefined,
-  value: unknown,
-  operationId: string,
-): void {
-  if (choice === undefined || choice === false || value === undefined) return
-  const text = attempt(() => {
-    const kept = choice === true ? redact(value) : choice(value, { operationId })
-    return kept === undefined ? undefined : JSON.stringify(kept)
-  })
-  if (text !== undefined) span.setAttribute(name, text.slice(0, MAX_VALUE))
-}
-
-/** The result of a function of the application; `undefined` if it throws. */
-function attempt<T>(run: () => T): T | undefined {
-  try {
-    return run()
-  } catch {
-    return undefined
-  }
 }

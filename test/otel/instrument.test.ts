@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { CallError, mcpEnvelope } from "../../src/index.ts"
 import type { CallOptions, OperationContext } from "../../src/index.ts"
-import type { CallEntry } from "../../src/core/tracing.ts"
+import { traceExchange, type CallEntry } from "../../src/core/tracing.ts"
 import { instrument } from "../../src/otel.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { collect, measure } from "./collect.ts"
@@ -309,5 +309,129 @@ describe("instrument", () => {
     )
     expect(results).toEqual(["miss", "hit"])
     expect(points["operations.attempts"]?.[0]?.value).toBe(1)
+  })
+
+  test("measures open streams, queues, breakers, refused calls and transports when it is asked", async () => {
+    const { meterProvider, read } = measure()
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const registry = quietRegistry([
+      operation("t.narrow", {
+        type: "query",
+        resilience: { concurrency: { max: 1, maxQueue: 9 } },
+        handler: () => held,
+      }),
+      operation("t.rare", {
+        type: "query",
+        resilience: { rateLimit: { perSecond: 0.01 } },
+        handler: () => 1,
+      }),
+      operation("t.broken", {
+        type: "query",
+        resilience: { breaker: { minimumCalls: 1, failureRate: 1 } },
+        handler: () => {
+          throw new CallError("UNAVAILABLE", "down", { retryable: true })
+        },
+      }),
+      operation("t.items", {
+        type: "subscription",
+        async *handler() {
+          yield 1
+          await held
+        },
+      }),
+    ])
+    let reads = 0
+    const bus = {
+      isConnected: true,
+      calling: { pending: 3, repeats: 4, workersLost: 1, dropped: 2 },
+      serving: { running: 5, waiting: 6, refused: 7, dropped: 8 },
+    }
+    const telemetry = instrument(registry, {
+      meterProvider,
+      spans: "none",
+      transports: {
+        jobs: {
+          stats: () => {
+            reads++
+            return bus
+          },
+        },
+      },
+    })
+    const waiting = [registry.execute("t.narrow", {}), registry.execute("t.narrow", {})]
+    const stream = registry.subscribe("t.items", {})[Symbol.asyncIterator]()
+    await stream.next()
+    await registry.execute("t.rare", {})
+    await rejection(registry.execute("t.rare", {}))
+    await rejection(registry.execute("t.broken", {}))
+    await vi.waitFor(async () => {
+      expect(await values("operations.queue.size")).toMatchObject({ "t.narrow": 1 })
+    })
+    async function values(metric: string): Promise<Readonly<Record<string, number>>> {
+      const all = (await read())[metric] ?? []
+      const names = ["rpc.method", "operations.breaker", "operations.transport"]
+      return Object.fromEntries(
+        all.map(({ attributes, value }) => [
+          names.map((name) => attributes[name] ?? "").join(""),
+          value,
+        ]),
+      )
+    }
+    expect(await values("operations.stream.active")).toMatchObject({ "t.items": 1, "t.narrow": 0 })
+    expect(await values("operations.limit.refused")).toEqual({ "t.rare": 1 })
+    expect(Object.values(await values("operations.breaker.state"))).toEqual([2])
+    const ofBus = Object.entries(await read()).filter(([name]) =>
+      name.startsWith("operations.bus."),
+    )
+    expect(
+      Object.fromEntries(ofBus.map(([name, [point]]) => [name.slice(15), point?.value])),
+    ).toEqual({
+      connected: 1,
+      pending: 3,
+      running: 5,
+      waiting: 6,
+      repeats: 4,
+      "workers.lost": 1,
+      refused: 7,
+      dropped: 10,
+    })
+    release()
+    await Promise.all([...waiting, stream.return?.()])
+    expect(await values("operations.stream.active")).toMatchObject({ "t.items": 0 })
+    telemetry.stop()
+    const before = reads
+    await read()
+    expect(reads).toBe(before)
+  })
+
+  test("measures MCP requests at both ends, with tools from a bounded set", async () => {
+    const { meterProvider, read } = measure()
+    const tool = operation("t.tool", {
+      type: "query",
+      handler: async (input: string, context: OperationContext) => {
+        const attributes = { "mcp.method.name": "tools/call", "gen_ai.tool.name": input }
+        await traceExchange(context, `tools/call ${input}`, "mcp", attributes, () => {
+          throw new CallError("TIMEOUT", "late")
+        }).catch(() => undefined)
+      },
+    })
+    const registry = quietRegistry([tool])
+    instrument(registry, { meterProvider, spans: "none", metrics: { operations: 2 } })
+    const attributes = { "mcp.method.name": "tools/call", "gen_ai.tool.name": "here" }
+    const entry = { isPublic: true, attributes: { ...attributes, "jsonrpc.request.id": "7" } }
+    for (const name of ["a", "b", "c"]) {
+      await registry.execute("t.tool", name, { via: "mcp", entry } as CallOptions)
+    }
+    const points = await read()
+    expect(points["mcp.server.operation.duration"]?.map((point) => point.attributes)).toEqual([
+      attributes,
+    ])
+    const client = points["mcp.client.operation.duration"]?.map((point) => point.attributes)
+    const failed = { "mcp.method.name": "tools/call", "error.type": "TIMEOUT" }
+    expect(client).toEqual([
+      { ...failed, "gen_ai.tool.name": "a" },
+      { ...failed, "gen_ai.tool.name": "_OTHER" },
+    ])
   })
 })
