@@ -22,6 +22,7 @@ import { questionFor, shownInput } from "./question.ts"
 import { compileList, isStricter, unmatched, verdictOf, type CompiledList } from "./rules.ts"
 import { possibleVerdicts, type Outlook } from "./outlook.ts"
 import {
+  ANSWER_OPTIONS,
   APPROVAL_MS,
   Tickets,
   type ApprovalAnswer,
@@ -73,11 +74,7 @@ export class Approvals {
    * longer.
    */
   answer(id: string, answer: ApprovalAnswer): boolean {
-    validateOptions("answer", answer, {
-      approve: { required: "boolean" },
-      by: "string",
-      session: "boolean",
-    })
+    validateOptions("answer", answer, ANSWER_OPTIONS)
     return this.#tickets.answer(id, answer)
   }
 
@@ -132,17 +129,18 @@ export class Approvals {
   }
 
   #follow(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> | undefined {
+    // Calls that do not run have one, too.
+    call.noteApproval?.(decision)
     switch (decision.decide) {
       case "deny":
         return Promise.reject(denied(call, decision))
       case "ask":
         // The approval of the outer call includes what it consists of.
         if (!call.isNested || decision.nested === true) return this.#ask(call, decision)
-        break
+        return undefined
       case "allow":
+        return undefined
     }
-    call.noteApproval?.(decision)
-    return undefined
   }
 
   async #ask(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> {

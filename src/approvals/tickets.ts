@@ -1,3 +1,4 @@
+import type { OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import type { ApprovalDecision } from "../core/approvals.ts"
@@ -35,6 +36,12 @@ export interface ApprovalAnswer {
   readonly by?: string | undefined
   /** Approves further calls of the operation by this caller, whatever their input, for an hour at most. */
   readonly session?: boolean | undefined
+}
+
+export const ANSWER_OPTIONS: OptionsSchema<ApprovalAnswer> = {
+  approve: { required: "boolean" },
+  by: "string",
+  session: "boolean",
 }
 
 export interface Ticket extends WaitingApproval {

@@ -362,6 +362,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal Applies other rules to calls that start from now on. */
   setApprovals(approvals: Approvals | undefined): void {
     this.#kernel.middleware.setApprovals(approvals)
+    this.#catalog.announceAll()
   }
 
   /** @internal What rules say of the calls of an operation; `undefined` without rules. */

@@ -55,6 +55,7 @@ export function createHub(config: ResolvedConfig, options: HubOptions = {}): Hub
 
 /** Parts of a hub that its sources need, and the code which serves it. */
 export interface HubInternals extends RunnerHost {
+  readonly approvals: Approvals
   /** The source that an operation comes from. */
   readonly sourceOf: (id: string) => string | undefined
   /** Details that help to repair a source; `undefined` if no source has that name. */
@@ -127,7 +128,7 @@ class SourceHub extends Closable implements Hub {
     this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
     this.#approvals = new Approvals(() => [], clock)
-    this.#setApprovals()
+    this.#setApprovals(undefined)
     this.#setResolver(this.#resolverOf(config))
     this.#internals = this.#createInternals()
     internalsByHub.set(this, this.#internals)
@@ -179,24 +180,25 @@ class SourceHub extends Closable implements Hub {
     if (!sameData(chosen.audit, this.#config.audit)) {
       this.#logger.warn("Another audit log is used only after the hub is started again")
     }
+    const before = this.#config
     this.#config = chosen
     this.#setPolicies()
-    this.#setApprovals()
+    this.#setApprovals(before)
     this.#setResolver(resolver)
     for (const use of prepared) use()
-    const before = this.#runners
+    const running = this.#runners
     this.#runners = new Map()
     const changes: Promise<void>[] = []
     for (const source of chosen.sources) {
-      const runner = before.get(source.name)
-      before.delete(source.name)
+      const runner = running.get(source.name)
+      running.delete(source.name)
       if (runner === undefined) this.#add(source).start()
       else {
         this.#runners.set(source.name, runner)
         changes.push(runner.change(source, isElsewhere))
       }
     }
-    for (const gone of before.values()) gone.close()
+    for (const gone of running.values()) gone.close()
     this.#ownership.setOrder([...this.#runners.keys()])
     await Promise.all([...changes, this.ready()])
   }
@@ -239,8 +241,9 @@ class SourceHub extends Closable implements Hub {
   }
 
   /** The rules of the hub and of the source of an operation: the strictest decision counts. */
-  #setApprovals(): void {
+  #setApprovals(before: ResolvedConfig | undefined): void {
     const { approvals, sources } = this.#config
+    if (before !== undefined && sameData(approvalsIn(before), approvalsIn(this.#config))) return
     const ofHub = approvals && compileList(approvals, "hub")
     const bySource = new Map(
       sources.flatMap(({ name, config }) =>
@@ -268,6 +271,7 @@ class SourceHub extends Closable implements Hub {
     return {
       logger: this.#logger,
       clock: this.#clock,
+      approvals: this.#approvals,
       retries: this.#options.retry ?? true,
       isWatching: this.#options.watch ?? false,
       ownership: this.#ownership,
@@ -336,6 +340,14 @@ class SourceHub extends Closable implements Hub {
     if (!this.isClosing) return
     throw new CallError("UNAVAILABLE", "The hub is closed.", { retryable: false })
   }
+}
+
+/** All rules of a configuration, by the source that they are for. */
+function approvalsIn({ approvals, sources }: ResolvedConfig): unknown {
+  return [
+    approvals,
+    Object.fromEntries(sources.map(({ name, config }) => [name, config.approvals])),
+  ]
 }
 
 function unknownSource(name: string, names: readonly string[]): CallError {
