@@ -118,19 +118,27 @@ export class Approvals {
     }
   }
 
-  /** Returns nothing if a call runs now; rejects if it does not run. */
-  #admit(call: MiddlewareCall, hasClaims: boolean | undefined): Promise<void> | undefined {
-    if (call.trusted) return undefined
+  /** @internal What the rules say of a call that has been made. */
+  judge(
+    call: MiddlewareCall,
+    hasClaims: boolean | undefined,
+  ): ApprovalDecision | Promise<ApprovalDecision> {
+    if (call.trusted) return RUNS
     const { operationId, spec, identity, input, via, isNested, metadata } = call
     const subject = { operationId, spec, identity, input, via, isNested, metadata, hasClaims }
-    const decided = this.#strictest(this.#listsOf(operationId), subject, 0, undefined)
+    return this.#strictest(this.#listsOf(operationId), subject, 0, undefined)
+  }
+
+  /** Returns nothing if a call runs now; rejects if it does not run. */
+  #admit(call: MiddlewareCall, hasClaims: boolean | undefined): Promise<void> | undefined {
+    const decided = this.judge(call, hasClaims)
     if (decided instanceof Promise) return decided.then((decision) => this.#follow(call, decision))
     return this.#follow(call, decided)
   }
 
   #follow(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> | undefined {
     // Calls that do not run have one, too.
-    call.noteApproval?.(decision)
+    if (decision !== RUNS) call.noteApproval?.(decision)
     switch (decision.decide) {
       case "deny":
         return Promise.reject(denied(call, decision))
@@ -248,6 +256,9 @@ export class Approvals {
     return strictest ?? unmatched(call)
   }
 }
+
+/** The decision about calls to which no rule applies. */
+const RUNS: ApprovalDecision = { decide: "allow" }
 
 /** The decision of the first rule that applies. */
 function firstOf(

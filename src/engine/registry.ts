@@ -365,6 +365,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     this.#catalog.announceAll()
   }
 
+  /** @internal Masks further secrets in what dry runs show. */
+  setMask(mask: (text: string) => string): void {
+    this.#kernel.middleware.mask = mask
+  }
+
   /** @internal What rules say of the calls of an operation; `undefined` without rules. */
   outlook(id: string, call: Partial<ApprovalCall>): Outlook | undefined {
     const record = this.#catalog.store.get(id)

@@ -118,6 +118,7 @@ class SourceHub extends Closable implements Hub {
       logger: this.#logger,
       onError: options.onError,
     })
+    this.registry.setMask(this.mask)
     this.#ownership = new SourceOwnership(this.registry)
     this.#config = this.#selectSources(config)
     const { middleware = [], baseDir } = config
