@@ -36,5 +36,6 @@ export interface ShowsRequest {
 
 /** What shows the requests of a handler; `undefined` for handlers that do not say. */
 export function showerOf(handler: object | undefined): ShowsRequest | undefined {
-  return (handler as { readonly [ORIGIN]?: ShowsRequest } | undefined)?.[ORIGIN]
+  const tagged: { readonly [ORIGIN]?: ShowsRequest } | undefined = handler
+  return tagged?.[ORIGIN]
 }

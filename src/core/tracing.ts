@@ -1,6 +1,6 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { CallError } from "./errors.ts"
-import type { CallOptions, Identity, OperationType } from "./types.ts"
+import type { CallOptions, CallWay, Identity, OperationType } from "./types.ts"
 
 /** The W3C trace context of a call, as it is sent. */
 export interface TraceContext {
@@ -12,9 +12,8 @@ export interface TraceContext {
 /** Values that describe a span or an event. */
 export type TraceAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** How an outermost call came into this process. */
+/** What a server adds about an outermost call that it received. */
 export interface CallEntry {
-  readonly kind: "http" | "mcp" | "websocket" | "worker" | "memory" | "nats" | "redis"
   /** Anybody who reaches its address can send a call; otherwise only parts of the application can. */
   readonly isPublic: boolean
   /** A name for the call instead of its operation id, such as `tools/call pets_get`. */
@@ -31,7 +30,9 @@ export interface TracedCall {
   readonly parentRequestId: string | undefined
   /** The scope of the nearest call that led to this one and that this tracer follows. */
   readonly parent: CallScope | undefined
-  /** How the call arrived; `undefined` for nested calls and calls of this process. */
+  /** How the outermost call came. */
+  readonly via: CallWay
+  /** `undefined` for nested calls, and for those that no server received. */
   readonly entry: CallEntry | undefined
   /** What the sender of an outermost call sent; malformed values are left out. */
   readonly trace: TraceContext | undefined
@@ -102,7 +103,7 @@ export interface CallTracing {
   child(name: string, to: TraceDestination, attributes: TraceAttributes): CallScope | undefined
 }
 
-/** Options of a call that came from outside of this process. */
+/** Options of a call that a server received. */
 export interface FromEntry {
   readonly entry?: CallEntry | undefined
 }

@@ -200,6 +200,9 @@ export const CALL_WAYS = [
   "mcp",
   "http",
   "websocket",
+  "worker",
+  "nats",
+  "redis",
   "cli",
   "console",
   "tools",
@@ -231,7 +234,7 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined
   /** Checks and decides the call, and does not run it: the data of the result is a `DryRun`. For `execute`. */
   readonly dryRun?: boolean | undefined
-  /** How the call came, for the rules of `approvals`; servers set it. A nested call has that of its outermost call. */
+  /** How the call came, for the rules of `approvals` and for tracers; servers set it. A nested call has that of its outermost call. */
   readonly via?: CallWay | undefined
 }
 

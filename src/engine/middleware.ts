@@ -94,20 +94,20 @@ export class MiddlewareStack {
 
   /** In place of the middleware and the handler of an operation: reports what a call would do. */
   dryRunOf(record: OperationRecord): Chain {
-    const call = async (call: MiddlewareCall): Promise<ResponseEnvelope> => {
+    const report = async (call: MiddlewareCall): Promise<ResponseEnvelope> => {
       const decided = await this.#approvals?.judge(call, record.hasClaims)
       const { decide: decision = "allow", rule, reason } = decided ?? {}
       const shower = decision === "deny" ? undefined : showerOf(record.handler)
       const request = await shower?.show(call.input, call)
-      const report: DryRun = {
+      const found: DryRun = {
         ...{ dryRun: true, decision },
         ...(rule !== undefined && { rule }),
         ...(reason !== undefined && { reason }),
         ...(request !== undefined && { request: this.#masked(request) }),
       }
-      return localEnvelope(report, record.id)
+      return localEnvelope(found, record.id)
     }
-    return new Chain([{ name: "dry run", call }])
+    return new Chain([{ name: "dry run", call: report }])
   }
 
   close(): void {

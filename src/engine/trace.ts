@@ -73,6 +73,7 @@ export class Tracers {
           requestId: options?.requestId,
           parentRequestId: parent?.requestId ?? options?.parentRequestId,
           parent: scopeFor(parent, tracer),
+          via: parent?.via ?? options?.via ?? "call",
           entry: parent === undefined ? (options as FromEntry | undefined)?.entry : undefined,
           trace: parent === undefined ? sentBy(options) : undefined,
           identity: parent?.identity ?? options?.identity,
@@ -203,6 +204,10 @@ class CallToTrace implements TracedCall {
 
   get parent(): CallScope | undefined {
     return scopeFor(this.#call.caller, this.#tracer)
+  }
+
+  get via(): TracedCall["via"] {
+    return this.#call.via
   }
 
   get entry(): TracedCall["entry"] {

@@ -36,7 +36,10 @@ export interface InstrumentOptions {
    */
   readonly incoming?:
     | IncomingTrace
-    | ((entry: CallEntry, call: Pick<TracedCall, "operationId" | "identity">) => IncomingTrace)
+    | ((
+        entry: CallEntry,
+        call: Pick<TracedCall, "operationId" | "identity" | "via">,
+      ) => IncomingTrace)
     | undefined
   /** Default: `"all"` to registries in other processes, `"trace"` to APIs and MCP servers. */
   readonly outgoing?: OutgoingTrace | ((to: TraceDestination) => OutgoingTrace) | undefined

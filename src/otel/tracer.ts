@@ -84,7 +84,7 @@ export class OtelTracer implements CallTracer {
     const parent = call.parent as OtelScope | undefined
     const from = parent === undefined ? this.#outermost(call) : { base: parent.context, links: [] }
     const sent = parent === undefined ? from.sent : parent.sent
-    const running = this.metrics?.begin(id, call.entry?.kind)
+    const running = this.metrics?.begin(id, call.entry && call.via)
     const isOwn = spans === "all" || (spans === "outermost" && parent === undefined)
     const span = isOwn ? this.#start(call, id, from) : undefined
     return new OtelScope(this, from.base, span, sent, running, call.operationId)
@@ -100,7 +100,7 @@ export class OtelTracer implements CallTracer {
       [ATTRIBUTE.method]: id ?? OTHER,
       ...(id === undefined && { [ATTRIBUTE.originalMethod]: call.operationId.slice(0, MAX_NAME) }),
       ...(call.type !== undefined && { [ATTRIBUTE.type]: call.type }),
-      ...(entry !== undefined && { [ATTRIBUTE.entry]: entry.kind }),
+      ...(entry !== undefined && { [ATTRIBUTE.entry]: call.via }),
     }
     const kind = entry === undefined ? SpanKind.INTERNAL : SpanKind.SERVER
     const name = (entry?.name ?? id ?? OTHER).slice(0, MAX_NAME)
@@ -126,7 +126,7 @@ export class OtelTracer implements CallTracer {
     const active = trace.getSpanContext(ambient)
     const { trace: sent } = call
     // An HTTP instrumentation has continued the same trace already. A message says itself where it belongs.
-    const isMessage = call.entry !== undefined && call.entry.kind !== "http"
+    const isMessage = call.entry !== undefined && call.via !== "http"
     const isContinued = !isMessage && active?.traceId === remote?.traceId
     if (remote === undefined || isContinued) {
       return { base: contextWith(ambient, undefined, sent), links: [], sent }
@@ -147,8 +147,8 @@ export class OtelTracer implements CallTracer {
     if (incoming === undefined) {
       return entry.isPublic && identity === undefined ? "link" : "continue"
     }
-    const { operationId } = call
-    const chosen = attempt(() => incoming(entry, { operationId, identity }))
+    const { operationId, via } = call
+    const chosen = attempt(() => incoming(entry, { operationId, identity, via }))
     return chosen === "continue" || chosen === "ignore" ? chosen : "link"
   }
 }

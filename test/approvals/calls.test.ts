@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from "vitest"
 import {
   createApprovals,
+  createClient,
   createRegistry,
+  serveCalls,
   type ApprovalList,
   type InputRequest,
   type InputResponse,
@@ -9,6 +11,8 @@ import {
   type OperationRegistry,
 } from "../../src/index.ts"
 import { createManualClock } from "../../src/internal/manual-clock.ts"
+import { createMemoryTransports } from "../../src/transport/memory.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
 import { mutationNamed } from "./support.ts"
 
 const ada = { id: "ada", scopes: [] }
@@ -273,6 +277,25 @@ describe("Rules", () => {
       ["a.outer", "http", false],
       ["a.inner", "http", true],
     ])
+  })
+
+  test("see by which transport a call came", async () => {
+    const seen: unknown[] = []
+    const registry = createRegistry([mutationNamed("files.remove", () => 1)], {
+      approvals: ({ via }) => {
+        seen.push(via)
+        return "allow"
+      },
+    })
+    const { port1, port2 } = new MessageChannel()
+    const [near, far] = createMemoryTransports()
+    await using _worker = serveCalls(registry, { transport: createWorkerTransport(port1) })
+    await using _memory = serveCalls(registry, { transport: far })
+    for (const transport of [createWorkerTransport(port2), near]) {
+      await using client = createClient(transport)
+      await client.call("files.remove", {})
+    }
+    expect(seen).toEqual(["worker", "call"])
   })
 
   test("do not apply to the application itself, except where it passes calls on", async () => {

@@ -18,7 +18,7 @@ import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import { toMCP } from "../../src/to-mcp.ts"
 import { toTools } from "../../src/tools.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
-import { answerOf, connect, rawRequest, type Era } from "../serve/mcp/support/clients.ts"
+import { connect, type Era } from "../serve/mcp/support/clients.ts"
 import { mutationNamed } from "./support.ts"
 
 /** Makes a dry run; returns its report, or the code of the error. */

@@ -207,9 +207,9 @@ describe("instrument", () => {
       }),
     ])
     instrument(registry, { tracerProvider, metrics: false, incoming })
-    const entry: CallEntry = { kind: "http", isPublic: true }
+    const entry: CallEntry = { isPublic: true }
     const identity = id === undefined ? undefined : { id, scopes: [] }
-    const options = { metadata: SENT, entry, identity }
+    const options = { metadata: SENT, via: "http", entry, identity } as const
     await registry.execute("t.out", {}, options)
     const [span] = spans()
     expect({ parent: span?.parent, links: span?.links.length, out }).toEqual(expected)

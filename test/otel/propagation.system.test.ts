@@ -12,7 +12,7 @@ import { createMCPClient } from "../../src/from-mcp.ts"
 import { FromOpenAPIUrl } from "../../src/from-openapi.ts"
 import { createHTTPTransport } from "../../src/http.ts"
 import { createClient, fromCall } from "../../src/index.ts"
-import type { AnyOperation, OperationContext, Transport } from "../../src/index.ts"
+import type { AnyOperation, CallWay, OperationContext, Transport } from "../../src/index.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { instrument } from "../../src/otel.ts"
 import { createRedisTransport } from "../../src/redis.ts"
@@ -42,6 +42,8 @@ interface FarSpan {
   readonly traceId: string
   readonly spanId: string
   readonly parent?: string
+  /** The way in. */
+  readonly via?: string
 }
 
 interface Far {
@@ -61,6 +63,17 @@ const WIRES: Readonly<Record<string, (url: string) => Promise<readonly AnyOperat
   "MCP, HTTP": (url) => toolsOf({ url }),
   NATS: (servers) => remote(createNatsTransport({ servers, logger })),
   Redis: (url) => remote(createRedisTransport({ url, logger })),
+}
+
+/** How calls come over a wire, as rules of `approvals` and spans name it. */
+const WAYS: Readonly<Record<string, CallWay>> = {
+  OpenAPI: "http",
+  WebSocket: "websocket",
+  "MCP, HTTP": "mcp",
+  "MCP, stdio": "mcp",
+  NATS: "nats",
+  Redis: "redis",
+  thread: "worker",
 }
 
 async function toolsOf(where: Parameters<typeof createMCPClient>[1]): Promise<AnyOperation[]> {
@@ -163,6 +176,7 @@ describe.each(wires)("the trace of a call over %s", (wire) => {
     expect(orphans).toMatchObject([{ name: "near.call", parent: "b7ad6b7169203331" }])
     const server = far.spans.find(({ kind }) => kind === SpanKind.SERVER)
     const inner = far.spans.find(({ kind }) => kind === SpanKind.INTERNAL)
+    expect([server?.via, inner?.via]).toEqual([WAYS[wire], undefined])
     expect(inner?.parent).toBe(server?.spanId)
     const sender = byId.get(server?.parent ?? "")
     const isClient = wire === "OpenAPI" || wire.startsWith("MCP")

@@ -67,8 +67,9 @@ if (mode === "traced") {
       for (const span of spans as readonly ReadableSpan[]) {
         const { traceId, spanId } = span.spanContext()
         const parent = span.parentSpanContext?.spanId
+        const via = span.attributes["operations.entry"]
         print(
-          `span ${JSON.stringify({ name: span.name, kind: span.kind, traceId, spanId, parent })}`,
+          `span ${JSON.stringify({ name: span.name, kind: span.kind, traceId, spanId, parent, via })}`,
         )
       }
       done({ code: 0 })

@@ -140,7 +140,7 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     registry.registerHandler("a.b", () => 1, options),
   ),
   method("createApprovals", "answer", ANSWER_OPTIONS, (options) =>
-    createApprovals([]).answer("x", options as never),
+    createApprovals([]).answer("x", options),
   ),
   method("OperationRegistry", "search", SEARCH_OPTIONS, (options) => registry.search("x", options)),
   method("OperationRegistry", "use", MIDDLEWARE_OPTIONS, (options) =>
@@ -304,6 +304,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "httpResponse",
   "isCallError",
   "isDeclaredError",
+  "isDryRun",
   "isResponseEnvelope",
   "localEnvelope",
   "mapError",

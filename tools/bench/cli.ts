@@ -46,8 +46,6 @@ export function measureCLI({
   readonly isQuick: boolean
   readonly log: (text: string) => void
 }): CLIResults {
-  log("Building the program")
-  build()
   log("Measuring how quickly it starts")
   const folder = mkdtempSync(join(tmpdir(), "operations-bench-"))
   try {
@@ -95,14 +93,6 @@ function rowsOf(medians: readonly number[]): StartUp[] {
     const time = medians[at] ?? Number.NaN
     return { name, median: time, ratio: time / floor, over: time - floor, maxOver }
   })
-}
-
-function build(): void {
-  const { status, stdout, stderr } = spawnSync("npm", ["run", "build"], {
-    cwd: root,
-    encoding: "utf8",
-  })
-  if (status !== 0) throw new Error(`npm run build failed:\n${stdout}${stderr}`)
 }
 
 function timed(args: readonly string[], cwd: string): number {

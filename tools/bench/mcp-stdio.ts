@@ -43,7 +43,12 @@ async function costOf(
   program: (typeof PROGRAMS)[number],
 ): Promise<{ start: number; call: number }> {
   const file = resolve(import.meta.dirname, "mcp-stdio-child.mjs")
-  const child = spawn(process.execPath, [file, program], { stdio: ["pipe", "pipe", "pipe", "ipc"] })
+  const child = spawn(process.execPath, [file, program], {
+    stdio: ["pipe", "pipe", "inherit", "ipc"],
+  })
+  child.once("exit", (code) => {
+    if (!child.killed) throw new Error(`"${program}" of ${file} ended with ${code}.`)
+  })
   const waiting: ((line: string) => void)[] = []
   const { stdin, stdout } = child
   assert.ok(stdin !== null && stdout !== null)

@@ -7,7 +7,7 @@
  * Both rows load the library, start with nothing young, and end when the result has outlived a collection.
  */
 import { readFileSync } from "node:fs"
-import { FromOpenAPI } from "../dist/from-openapi.js"
+import { FromOpenAPI } from "../../dist/from-openapi.js"
 
 const [row, file] = process.argv.slice(2)
 const text = readFileSync(file ?? "", "utf8")

@@ -119,9 +119,7 @@ export class ServedRequest extends CallSink implements CallOptions, FromEntry, S
   }
 
   get entry(): CallEntry {
-    const { surface } = this.host.endpoint.link
-    const kind = (surface as CallEntry["kind"] | undefined) ?? "memory"
-    return { kind, isPublic: kind === "websocket" }
+    return { isPublic: this.via === "websocket" }
   }
 
   get policy(): CallPolicy | undefined {

@@ -148,9 +148,9 @@ export class HTTPCall
   }
 }
 
-/** How a call of a request arrived. */
+/** What tracers receive about a request. */
 export function httpEntry({ method }: Pick<HTTPIncoming, "method">): CallEntry {
-  return { kind: "http", isPublic: true, attributes: { "http.request.method": method } }
+  return { isPublic: true, attributes: { "http.request.method": method } }
 }
 
 /** The shorter of two timeouts, if there are any. */

@@ -95,7 +95,6 @@ function runCall(
     metadata: (traceIn(meta) ??
       (incoming && readTrace((header) => incoming.header(header)))) as SurfaceCall["metadata"],
     entry: {
-      kind: "mcp",
       isPublic: incoming !== undefined,
       name: isTool ? `${method} ${subject}` : subject,
       attributes: {

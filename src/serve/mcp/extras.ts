@@ -145,7 +145,13 @@ export class Extras {
     convert: (envelope: ResponseEnvelope) => Promise<object>,
   ): Promise<object> {
     return await this.#guarded(tool, call, async (requestId) => {
-      const options = await optionsOf(call, tool.id, requestId, "mcp", call.progress)
+      const options = await optionsOf(
+        call,
+        tool.id,
+        requestId,
+        this.#surface.options.via,
+        call.progress,
+      )
       const result = await convert(await this.#surface.registry.execute(tool.id, input, options))
       this.#checkSize(tool, result)
       return result

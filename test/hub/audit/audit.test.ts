@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname } from "node:path"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { createApprovals } from "../../../src/index.ts"
 import { openAudit, verifyAudit } from "../../../src/node.ts"
 import type { AuditHead } from "../../../src/node.ts"
