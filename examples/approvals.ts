@@ -1,4 +1,4 @@
-import { createRegistry, defineOperation, isCallError } from "@alkdev/operations"
+import { createRegistry, defineOperation, isCallError, isDryRun } from "@alkdev/operations"
 import type { ApprovalRule } from "@alkdev/operations"
 import { toTools } from "@alkdev/operations/tools"
 import { Type } from "@alkdev/operations/type"
@@ -79,5 +79,10 @@ try {
   if (isCallError(error)) console.log(error.message)
 }
 // #endregion ask
+
+// #region dry
+const plan = await registry.execute("repos.remove", { owner: "octocat" }, { dryRun: true })
+if (isDryRun(plan)) console.log(plan.data.decision, plan.data.rule, plan.data.reason)
+// #endregion dry
 
 tools.close()

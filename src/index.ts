@@ -1,5 +1,7 @@
 // The public API of the core: names that are not here are internal.
 
+export { isDryRun } from "./core/dry-run.ts"
+export type { DryRun, ShownRequest } from "./core/dry-run.ts"
 export { OperationType } from "./core/types.ts"
 export type { OperationPolicy } from "./core/operation-settings.ts"
 export type {

@@ -12,7 +12,7 @@ import { CallError, refusal } from "../core/errors.ts"
 import type { Middleware, MiddlewareCall } from "../core/middleware.ts"
 import { systemClock } from "../internal/clock.ts"
 import { reasonOf } from "../internal/message-text.ts"
-import { validateOptions } from "../internal/options.ts"
+import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
 import { compileList, isStricter, unmatched, verdictOf, type CompiledList } from "./rules.ts"
 import { possibleVerdicts, type Outlook } from "./outlook.ts"
@@ -34,6 +34,12 @@ export function fixedLists(caller: string, lists: readonly ApprovalList[]): List
     compileList(list, lists.length === 1 ? "approvals" : `approvals list ${index + 1}`),
   )
   return () => compiled
+}
+
+export const ANSWER_OPTIONS: OptionsSchema<ApprovalAnswer> = {
+  approve: { required: "boolean" },
+  by: "string",
+  session: "boolean",
 }
 
 /** Decides what a person has to approve first, and keeps what was asked. */
@@ -59,11 +65,7 @@ export class Approvals {
    * longer.
    */
   answer(id: string, answer: ApprovalAnswer): boolean {
-    validateOptions("answer", answer, {
-      approve: { required: "boolean" },
-      by: "string",
-      session: "boolean",
-    })
+    validateOptions("answer", answer, ANSWER_OPTIONS)
     return this.#requests?.answer(id, answer) ?? false
   }
 
@@ -107,28 +109,37 @@ export class Approvals {
     }
   }
 
-  /** Returns nothing if a call runs now; rejects if it does not run. */
-  #admit(call: MiddlewareCall, hasClaims: boolean | undefined): Promise<void> | undefined {
-    if (call.trusted) return undefined
+  /** @internal What the rules say of a call that has been made. */
+  judge(
+    call: MiddlewareCall,
+    hasClaims: boolean | undefined,
+  ): ApprovalDecision | Promise<ApprovalDecision> {
+    if (call.trusted) return RUNS
     const { operationId, spec, identity, input, via, isNested, metadata } = call
     const subject = { operationId, spec, identity, input, via, isNested, metadata, hasClaims }
-    const decided = this.#strictest(this.#listsOf(operationId), subject, 0, undefined)
+    return this.#strictest(this.#listsOf(operationId), subject, 0, undefined)
+  }
+
+  /** Returns nothing if a call runs now; rejects if it does not run. */
+  #admit(call: MiddlewareCall, hasClaims: boolean | undefined): Promise<void> | undefined {
+    const decided = this.judge(call, hasClaims)
     if (decided instanceof Promise) return decided.then((decision) => this.#follow(call, decision))
     return this.#follow(call, decided)
   }
 
   #follow(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> | undefined {
+    // Calls that do not run have one, too.
+    if (decision !== RUNS) call.noteApproval?.(decision)
     switch (decision.decide) {
       case "deny":
         return Promise.reject(denied(call, decision))
       case "ask":
         // The approval of the outer call includes what it consists of.
         if (!call.isNested || decision.nested === true) return this.#ask(call, decision)
-        break
+        return undefined
       case "allow":
+        return undefined
     }
-    call.noteApproval?.(decision)
-    return undefined
   }
 
   async #ask(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> {
@@ -157,6 +168,9 @@ export class Approvals {
     return strictest ?? unmatched(call)
   }
 }
+
+/** The decision about calls to which no rule applies. */
+const RUNS: ApprovalDecision = { decide: "allow" }
 
 /** The decision of the first rule that applies. */
 function firstOf(

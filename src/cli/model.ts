@@ -147,14 +147,7 @@ export interface TargetCallOptions {
   /** Answers requests for input while the operation runs. A hub asks over a WebSocket. */
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
-}
-
-/** An HTTP request that would be sent; credentials masked. */
-export interface PreparedCall {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | undefined
+  readonly dryRun?: boolean | undefined
 }
 
 /** The target of commands: the sources of a configuration, ad hoc sources, or a remote hub. */
@@ -172,8 +165,6 @@ export interface Target extends AsyncDisposable {
   specs?(): Promise<readonly OperationSpec[]>
   execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope>
   subscribe(id: string, input: unknown, options: TargetCallOptions): AsyncIterable<ResponseEnvelope>
-  /** The HTTP request that `execute` would send; `undefined` when it sends none. */
-  prepare(id: string, input: unknown): Promise<PreparedCall | undefined>
   /** Failed sources with reasons, which commands report on stderr. */
   readonly failures: readonly { readonly name: string; readonly reason: string }[]
 }

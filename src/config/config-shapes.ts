@@ -218,7 +218,7 @@ export const auditShape: Shape = fields(
       about: "The file, relative to the configuration. Only one process may write it.",
       refers: true,
     },
-    key: "Seals each line, so that nobody without it can change one unnoticed.",
+    key: "The secret of the seals: nobody without it can change a line undetected.",
     record:
       "What is written of inputs: a fingerprint (the default with a key), a copy without likely secrets, or nothing.",
     fsync: "Whether a mutation waits until its line is on the disk itself; default: mutations.",

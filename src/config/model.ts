@@ -91,7 +91,7 @@ export interface RecordConfig {
 export interface AuditConfig {
   /** The file, relative to the configuration. Only one process may write it. */
   readonly file: string
-  /** Seals each line, so that nobody without it can change one unnoticed. Without it, only accidents are found. */
+  /** The secret of the seals: nobody without it can change a line undetected. Without a key, the seals detect only accidental damage. */
   readonly key?: string | undefined
   /**
    * What is written of inputs: a fingerprint (the default with a `key`, which it needs), a copy without likely secrets,

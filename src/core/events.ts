@@ -13,8 +13,11 @@ export interface CallRequestedEvent {
   readonly input?: unknown
   /** The version that the caller imported, for workers that serve several. */
   readonly version?: string | undefined
-  /** Whether one response or a stream is expected; if absent, the operation decides. */
-  readonly kind?: "call" | "stream" | undefined
+  /**
+   * Whether one response or a stream is expected; if absent, the operation decides. `dry-run`: the response is the report
+   * of a dry run, and peers that do not know it refuse the request.
+   */
+  readonly kind?: "call" | "stream" | "dry-run" | undefined
   readonly parentRequestId?: string | undefined
   /** Levels of calls above this one, across all registries. Absent: it is an outermost call. */
   readonly depth?: number | undefined
@@ -185,7 +188,7 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
       operationId: { type: "string", minLength: 1, maxLength: OPERATION_ID_LENGTH },
       input: {},
       version: text,
-      kind: { type: "string", enum: ["call", "stream"] },
+      kind: { type: "string", enum: ["call", "stream", "dry-run"] },
       parentRequestId: text,
       depth: count,
       rootRequestId: requestId,

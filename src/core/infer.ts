@@ -237,7 +237,14 @@ type ArgumentsOf<TInput, TOptions> = undefined extends TInput
 /** The options of a nested call; the rest comes from the handler's context. */
 export type NestedCallOptions = Pick<
   CallOptions,
-  "deadline" | "timeout" | "signal" | "metadata" | "progress" | "policy" | "idempotencyKey"
+  | "deadline"
+  | "timeout"
+  | "signal"
+  | "metadata"
+  | "progress"
+  | "policy"
+  | "idempotencyKey"
+  | "dryRun"
 >
 
 /** `context.call`. */

@@ -72,7 +72,7 @@ type FieldName = CallEvent extends infer TEvent
 function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
   return (
     isId(it.operationId, OPERATION_ID_LENGTH) &&
-    (it.kind === undefined || it.kind === "call" || it.kind === "stream") &&
+    (it.kind === undefined || isKind(it.kind)) &&
     maybe("string", it.version) &&
     maybe("string", it.parentRequestId) &&
     maybeCount(it.depth) &&
@@ -138,4 +138,8 @@ function maybeMilliseconds(value: unknown): boolean {
 
 function maybe(type: "string" | "boolean", value: unknown): boolean {
   return value === undefined || typeof value === type
+}
+
+function isKind(kind: unknown): boolean {
+  return kind === "call" || kind === "stream" || kind === "dry-run"
 }

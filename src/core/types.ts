@@ -232,6 +232,8 @@ export interface CallOptions {
   readonly policy?: CallPolicy | undefined
   /** 1 to 255 characters that identify this call, so that it can be repeated without a second effect. */
   readonly idempotencyKey?: string | undefined
+  /** Checks and decides the call, and does not run it: the data of the result is a `DryRun`. For `execute`. */
+  readonly dryRun?: boolean | undefined
   /** How the call came, for the rules of `approvals` and for tracers; servers set it. A nested call has that of its outermost call. */
   readonly via?: CallWay | undefined
 }

@@ -155,6 +155,11 @@ export class Call implements DeadlineEntry {
     return false
   }
 
+  /** It is only checked and decided. */
+  get isDry(): boolean {
+    return this.options?.dryRun === true
+  }
+
   get endsWithParent(): boolean {
     return this.isAttempt || this.record.isStream
   }

@@ -200,6 +200,13 @@ export class Catalog {
     return this.#isClosed ? () => {} : this.#listeners.add(listener)
   }
 
+  /** Notifies listeners of every operation: something that lists of them show has changed. */
+  announceAll(): void {
+    for (const { id, spec } of this.store.values()) {
+      this.#notify({ type: "replaced", id, spec, previous: spec })
+    }
+  }
+
   close(): void {
     this.#isClosed = true
     this.#listeners.clear()

@@ -15,10 +15,9 @@ import { abortedMessage, Call, type CallHost } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { isReportable, notifyOfError, type ErrorListener } from "./failures.ts"
 import { optionsIssue, rootOptions } from "./options.ts"
-import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
+import { asRefusal, badOptions, closed, notFound, tooDeep, notDry, wrongKind } from "./refusals.ts"
 import type { CallError } from "../core/errors.ts"
 import type { CallTracer } from "../core/tracing.ts"
-import type { OperationRecord } from "./record.ts"
 import { invoke, runHandler } from "./invoke.ts"
 import { admitInput, isStillChecked, withResourceId } from "./input.ts"
 import { CallSink } from "./sink.ts"
@@ -88,7 +87,9 @@ export class Kernel implements PipelineHost, CallHost {
     let call: Call | undefined
     try {
       call = this.#open(id, options, parent)
-      if (this.observer !== undefined) return this.#observed(this.observer, call, input, trusted)
+      if (this.observer !== undefined && !call.isDry) {
+        return this.#observed(this.observer, call, input, trusted)
+      }
       return this.#start(call, input, trusted)
     } catch (thrown) {
       const error = asRefusal(thrown, call, options)
@@ -113,7 +114,7 @@ export class Kernel implements PipelineHost, CallHost {
       call = this.#open(id, sink, undefined)
       prepared = this.admit(call, input, false)
       if (call.ended !== undefined) throw call.ended
-      chain = this.#chainOf(call.record)
+      chain = this.#chainOf(call)
       this.begin(call)
     } catch (thrown) {
       const refused = asRefusal(thrown, call, sink)
@@ -170,14 +171,18 @@ export class Kernel implements PipelineHost, CallHost {
         const missing = notFound(this.store, id, parent?.identity ?? options?.identity)
         throw this.#refused(id, options, parent, asRefusal(missing, undefined, options))
       }
-      if (!record.isStream) {
-        const error = asRefusal(wrongKind(record, "subscribe", "execute"), undefined, options)
+      if (!record.isStream || options?.dryRun === true) {
+        const error = asRefusal(
+          record.isStream ? notDry(record) : wrongKind(record, "subscribe", "execute"),
+          undefined,
+          options,
+        )
         throw this.#refused(id, options, parent, error)
       }
       const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
       const own = from !== undefined && parent === undefined ? undefined : options
       const call = new Call(this, record, from, own)
-      const source = (): StreamSource => this.#chainOf(record)?.source(call, trusted) ?? HANDLER
+      const source = (): StreamSource => this.#chainOf(call)?.source(call, trusted) ?? HANDLER
       return { call, input, isAdmitted: false, trusted, observer: this.observer, source }
     })
   }
@@ -345,15 +350,17 @@ export class Kernel implements PipelineHost, CallHost {
   #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
     const prepared = this.admit(call, input, trusted)
     if (call.ended !== undefined) return rejected(call.ended)
-    const chain = this.#chainOf(call.record)
+    const chain = this.#chainOf(call)
     if (isStillChecked(call, prepared)) return this.#runLater(call, prepared, chain, trusted)
     if (chain === undefined) return this.#run(call, prepared)
     this.begin(call)
     return chain.run(call, prepared, trusted)
   }
 
-  /** The middleware of an operation; most have none. */
-  #chainOf(record: OperationRecord): Chain | undefined {
+  /** The middleware of a call; most have none. That of a dry run does not lead to the handler. */
+  #chainOf(call: Call): Chain | undefined {
+    const { record } = call
+    if (call.isDry) return this.middleware.dryRunOf(record)
     return record.chain === undefined ? undefined : this.middleware.chainOf(record)
   }
 
@@ -415,7 +422,9 @@ export class Kernel implements PipelineHost, CallHost {
     if (record === undefined || record.handler === undefined) {
       throw notFound(this.store, id, parent?.identity ?? options?.identity)
     }
-    if (record.isStream) throw wrongKind(record, "execute", "subscribe")
+    if (record.isStream && options?.dryRun !== true) {
+      throw wrongKind(record, "execute", "subscribe")
+    }
     const from = options === undefined || parent !== undefined ? parent : this.#parentOf(options)
     const own = from === parent ? options : undefined
     return new Call(this, record, from, own)

@@ -1,7 +1,14 @@
 import { CallError } from "../core/errors.ts"
 import { markInternal } from "../core/error-marks.ts"
+import { showerOf, type DryRun, type ShownRequest } from "../core/dry-run.ts"
+import { localEnvelope, type ResponseEnvelope } from "../core/envelope.ts"
 import { MIDDLEWARE_OPTIONS, middlewareIssue } from "../core/middleware.ts"
-import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
+import type {
+  Middleware,
+  MiddlewareCall,
+  MiddlewareFunction,
+  MiddlewareOptions,
+} from "../core/middleware.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import { validateOptions } from "../internal/options.ts"
 import { compilePattern, type Matcher } from "../internal/pattern.ts"
@@ -28,6 +35,8 @@ interface Entry {
 export class MiddlewareStack {
   readonly #store: RecordStore
   readonly policies: PolicyLoader
+  /** Masks further secrets of the application in what callers are shown. */
+  mask: (text: string) => string = (text) => text
   #approvals: Approvals | undefined
   #entries: readonly Entry[] = []
 
@@ -83,8 +92,33 @@ export class MiddlewareStack {
     return record.chain as Chain | undefined
   }
 
+  /** In place of the middleware and the handler of an operation: reports what a call would do. */
+  dryRunOf(record: OperationRecord): Chain {
+    const report = async (call: MiddlewareCall): Promise<ResponseEnvelope> => {
+      const decided = await this.#approvals?.judge(call, record.hasClaims)
+      const { decide: decision = "allow", rule, reason } = decided ?? {}
+      const shower = decision === "deny" ? undefined : showerOf(record.handler)
+      const request = await shower?.show(call.input, call)
+      const found: DryRun = {
+        ...{ dryRun: true, decision },
+        ...(rule !== undefined && { rule }),
+        ...(reason !== undefined && { reason }),
+        ...(request !== undefined && { request: this.#masked(request) }),
+      }
+      return localEnvelope(found, record.id)
+    }
+    return new Chain([{ name: "dry run", call: report }])
+  }
+
   close(): void {
     this.policies.close()
+  }
+
+  #masked({ method, url, headers, body }: ShownRequest): ShownRequest {
+    const { mask } = this
+    const masked = Object.entries(headers).map(([name, value]) => [name, mask(value)])
+    const shown = { method, url: mask(url), headers: Object.fromEntries(masked) as typeof headers }
+    return body === undefined ? shown : { ...shown, body: mask(body) }
   }
 
   #set(entries: readonly Entry[]): void {

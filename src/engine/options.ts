@@ -29,6 +29,7 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
     policy,
     idempotencyKey,
     via,
+    dryRun,
   } = options
   if (deadline !== undefined && !isNumber(deadline)) {
     return invalidOption("/deadline", "a number of milliseconds since 1970", deadline)
@@ -56,6 +57,9 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
   }
   if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)) {
     return { path: "/idempotencyKey", message: "must be a string of 1 to 255 characters" }
+  }
+  if (dryRun !== undefined && typeof dryRun !== "boolean") {
+    return invalidOption("/dryRun", "true or false", dryRun)
   }
   if (via !== undefined && !CALL_WAYS.includes(via)) {
     return { path: "/via", message: `must be one of ${CALL_WAYS.join(", ")}` }
@@ -125,6 +129,7 @@ export function rootOptions(
       policy: options?.policy ?? context.policy,
       idempotencyKey: options?.idempotencyKey,
       via: options?.via ?? context.via,
+      dryRun: options?.dryRun ?? context.dryRun,
     },
     joined,
   }

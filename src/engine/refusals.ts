@@ -58,6 +58,15 @@ export function wrongKind(record: OperationRecord, used: string, right: string):
   )
 }
 
+/** A dry run is a call, also of a subscription. */
+export function notDry(record: OperationRecord): CallError {
+  return refusal(
+    "INVALID_OPERATION_TYPE",
+    `"${record.id}" was not opened: a dry run of a subscription is a call, too. Use execute("${record.id}", input, { dryRun: true }).`,
+    { operationId: record.id, details: { operationId: record.id, type: record.spec.type } },
+  )
+}
+
 export function tooDeep(id: string, why: string): CallError {
   return refusal("CALL_DEPTH_EXCEEDED", `"${id}" was not called: ${why}. Is it calling itself?`, {
     operationId: id,

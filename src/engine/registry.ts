@@ -362,6 +362,12 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal Applies other rules to calls that start from now on. */
   setApprovals(approvals: Approvals | undefined): void {
     this.#kernel.middleware.setApprovals(approvals)
+    this.#catalog.announceAll()
+  }
+
+  /** @internal Masks further secrets in what dry runs show. */
+  setMask(mask: (text: string) => string): void {
+    this.#kernel.middleware.mask = mask
   }
 
   /** @internal What rules say of the calls of an operation; `undefined` without rules. */

@@ -56,6 +56,7 @@ export function createHub(config: ResolvedConfig, options: HubOptions = {}): Hub
 
 /** Parts of a hub that its sources need, and the code which serves it. */
 export interface HubInternals extends RunnerHost {
+  readonly approvals: Approvals
   /** The source that an operation comes from. */
   readonly sourceOf: (id: string) => string | undefined
   /** Details that help to repair a source; `undefined` if no source has that name. */
@@ -119,6 +120,7 @@ class SourceHub extends Closable implements Hub {
       logger: this.#logger,
       onError: options.onError,
     })
+    this.registry.setMask(this.mask)
     this.#ownership = new SourceOwnership(this.registry)
     this.#config = this.#selectSources(config)
     const { middleware = [], baseDir } = config
@@ -129,7 +131,7 @@ class SourceHub extends Closable implements Hub {
     this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
     this.#approvals = new Approvals(() => [], clock)
-    this.#setApprovals()
+    this.#setApprovals(undefined)
     this.#setResolver(this.#resolverOf(config))
     this.#internals = this.#createInternals()
     internalsByHub.set(this, this.#internals)
@@ -191,24 +193,25 @@ class SourceHub extends Closable implements Hub {
     if (!sameData(withoutLink(chosen), withoutLink(this.#config))) {
       this.#logger.warn("Other telemetry is used only after the hub is started again")
     }
+    const before = this.#config
     this.#config = chosen
     this.#setPolicies()
-    this.#setApprovals()
+    this.#setApprovals(before)
     this.#setResolver(resolver)
     for (const use of prepared) use()
-    const before = this.#runners
+    const running = this.#runners
     this.#runners = new Map()
     const changes: Promise<void>[] = []
     for (const source of chosen.sources) {
-      const runner = before.get(source.name)
-      before.delete(source.name)
+      const runner = running.get(source.name)
+      running.delete(source.name)
       if (runner === undefined) this.#add(source).start()
       else {
         this.#runners.set(source.name, runner)
         changes.push(runner.change(source, isElsewhere))
       }
     }
-    for (const gone of before.values()) gone.close()
+    for (const gone of running.values()) gone.close()
     this.#ownership.setOrder([...this.#runners.keys()])
     await Promise.all([...changes, this.ready()])
   }
@@ -252,8 +255,9 @@ class SourceHub extends Closable implements Hub {
   }
 
   /** The rules of the hub and of the source of an operation: the strictest decision counts. */
-  #setApprovals(): void {
+  #setApprovals(before: ResolvedConfig | undefined): void {
     const { approvals, sources } = this.#config
+    if (before !== undefined && sameData(approvalsIn(before), approvalsIn(this.#config))) return
     const ofHub = approvals && compileList(approvals, "hub")
     const bySource = new Map(
       sources.flatMap(({ name, config }) =>
@@ -281,6 +285,7 @@ class SourceHub extends Closable implements Hub {
     return {
       logger: this.#logger,
       clock: this.#clock,
+      approvals: this.#approvals,
       retries: this.#options.retry ?? true,
       isWatching: this.#options.watch ?? false,
       ownership: this.#ownership,
@@ -354,6 +359,14 @@ class SourceHub extends Closable implements Hub {
 /** The link to traces is read whenever it is shown. */
 function withoutLink({ telemetry }: ResolvedConfig): ResolvedConfig["telemetry"] {
   return telemetry && { ...telemetry, link: undefined }
+}
+
+/** All rules of a configuration, by the source that they are for. */
+function approvalsIn({ approvals, sources }: ResolvedConfig): unknown {
+  return [
+    approvals,
+    Object.fromEntries(sources.map(({ name, config }) => [name, config.approvals])),
+  ]
 }
 
 function unknownSource(name: string, names: readonly string[]): CallError {

@@ -81,7 +81,7 @@ async function open(
   overrides: ServeHubOptions,
 ): Promise<ServedHub> {
   const { port = 3000, host = "127.0.0.1", limits = {} } = config
-  const { logger, clock } = internalsOf(hub)
+  const { logger, clock, approvals } = internalsOf(hub)
   const hasSockets = await canServeSockets(config.websocket, logger)
   const websocket = hasSockets && {
     maxInFlight: limits.calls,
@@ -98,7 +98,7 @@ async function open(
   }
   const stops = [prepareSearch(hub, logger), followKeys(hub, overrides, servers)]
   const base = `${served.url}${normalizePath("server.basePath", config.basePath ?? "")}`
-  hub.registry.approvals?.setAddress((id) => `${base}/hub/approvals/${id}`)
+  approvals.setAddress((id) => `${base}/hub/approvals/${id}`)
   const { mcp } = servers
   const has = {
     console: config.console !== false,

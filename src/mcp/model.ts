@@ -110,6 +110,9 @@ export const ENVELOPE = {
 /** In `_meta` of a call: its sender is a program that takes a whole result, however long. */
 export const WHOLE_RESULT = "dev.alkdev.operations/whole-result"
 
+/** In `_meta` of a call: nothing is called. In `_meta` of its result: the report of the dry run. */
+export const DRY_RUN = "dev.alkdev.operations/dry-run"
+
 /** Whether a value is an MCP log level. */
 export function isLogLevel(value: unknown): value is LogLevel {
   return LOG_LEVELS.includes(value as LogLevel)

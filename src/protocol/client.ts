@@ -310,6 +310,7 @@ function isUsual(id: unknown, options: PendingOptions | undefined): boolean {
       requestInput,
       policy,
       idempotencyKey,
+      dryRun,
       window,
       idleTimeout,
     } = options
@@ -330,6 +331,7 @@ function isUsual(id: unknown, options: PendingOptions | undefined): boolean {
       !("requestId" in options) &&
       policy === undefined &&
       idempotencyKey === undefined &&
+      dryRun === undefined &&
       window === undefined &&
       idleTimeout === undefined
     )

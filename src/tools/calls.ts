@@ -13,7 +13,7 @@ import { errorText, failureOf } from "./tool-errors.ts"
 import { ProtocolError, type SurfaceCall, type SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { fitResult } from "./fit-result.ts"
-import { resultOf, selectedItems, structured } from "./results.ts"
+import { dryResult, resultOf, selectedItems, structured } from "./results.ts"
 import { SELECT } from "./select-form.ts"
 import { collect, type StreamBounds } from "./tool-forms.ts"
 import type { OperationTool } from "./tool.ts"
@@ -46,6 +46,11 @@ export async function runOperation(
     const input = isSearched ? read : tool.restore(read)
     const selecting = isSearched ? undefined : tool.selecting
     const select = selecting === undefined ? called.select : getOwn(input, SELECT)
+    if (call.dryRun === true) {
+      const callOptions = await optionsOf(call, tool.id, requestId, options.via)
+      const operationInput = (selecting ?? tool.form).toInput(input)
+      return dryResult(await registry.execute(tool.id, operationInput, callOptions))
+    }
     const output = tool.raw?.outputSchema ?? tool.spec.outputSchema
     const selection = selectionOf(tool.id, output, select)
     if (tool.isStream) {
@@ -124,14 +129,26 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
 
 /** The options with which an operation is called. */
 export function optionsOf(
-  { signal, identity, requestInput, log, metadata, timeout, valuesFor, entry }: SurfaceCall,
+  { signal, identity, requestInput, log, metadata, timeout, valuesFor, entry, dryRun }: SurfaceCall,
   operationId: string,
   requestId: string,
   via: CallWay,
   progress?: SurfaceCall["progress"],
 ): CallOptions | Promise<CallOptions> {
   const options = {
-    ...{ signal, requestId, identity, requestInput, log, metadata, timeout, progress, entry, via },
+    ...{
+      signal,
+      requestId,
+      identity,
+      requestInput,
+      log,
+      metadata,
+      timeout,
+      progress,
+      entry,
+      via,
+      dryRun,
+    },
   }
   if (valuesFor === undefined) return options
   return Promise.resolve(valuesFor(operationId)).then((values) => ({

@@ -41,11 +41,11 @@ export class Listing {
       const spec = handler === undefined ? undefined : registry.getSpec(id)
       if (spec === undefined || !options.isExposed(spec)) continue
       const previous = before === undefined ? undefined : before.#byId.get(id)
-      const tool = previous?.spec === spec ? previous : new OperationTool(id, spec, options)
       const outlook = registry.outlook?.(id, { via: options.via })
-      tool.isDenied = outlook?.isDenied === true
-      tool.mayAsk = outlook?.mayAsk === true
-      tools.push(tool)
+      const { isDenied = false, mayAsk = false } = outlook ?? {}
+      const isSame =
+        previous?.spec === spec && previous.isDenied === isDenied && previous.mayAsk === mayAsk
+      tools.push(isSame ? previous : new OperationTool(id, spec, options, { isDenied, mayAsk }))
     }
     this.tools = tools.toSorted((left, right) => (left.id < right.id ? -1 : 1))
     this.#listed = this.tools.filter(

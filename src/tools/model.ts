@@ -23,7 +23,7 @@ export interface SurfaceCall
   extends
     SurfaceCaller,
     FromEntry,
-    Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata" | "timeout"> {
+    Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata" | "timeout" | "dryRun"> {
   readonly signal: AbortSignal
   /** The caller is a program that asked for whole results, however long. */
   readonly isWhole?: boolean | undefined

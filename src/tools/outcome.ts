@@ -1,3 +1,4 @@
+import { DRY_RUN } from "../mcp/model.ts"
 import { isRecord } from "../internal/guards.ts"
 import type { SurfaceResult } from "./model.ts"
 
@@ -32,6 +33,8 @@ export function outcomeOf({
 }: SurfaceResult): ToolOutcome {
   const error = _meta?.["alkdev.operations/error"]
   const code = isRecord(error) && typeof error["code"] === "string" ? error["code"] : undefined
+  const report = _meta?.[DRY_RUN]
+  if (report !== undefined) return { isError: false, parts: content.map(partOf), data: report }
   return {
     isError: isError === true,
     ...(code !== undefined && { code }),

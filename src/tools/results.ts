@@ -1,5 +1,5 @@
 import { mapMCPContentBlocks } from "../mcp/content.ts"
-import type { MCPEra } from "../mcp/model.ts"
+import { DRY_RUN, type MCPEra } from "../mcp/model.ts"
 import { toBase64 } from "../internal/base64.ts"
 import { hasContentOnly, selectData } from "../core/selection.ts"
 import type { MCPResponseMeta, ResponseEnvelope, ResponseMeta } from "../core/envelope.ts"
@@ -50,6 +50,12 @@ export function resultOf(
   if (output === undefined) return { content }
   const value: unknown = json === undefined ? undefined : JSON.parse(json)
   return structured(tool, value, content, output.isWrapped)
+}
+
+/** The report of a dry run: not a result, which would have to match the output schema of the tool. */
+export function dryResult({ data }: ResponseEnvelope): SurfaceResult {
+  const text = `Nothing was called: this was a dry run.\n${JSON.stringify(data)}`
+  return { content: [{ type: "text", text }], isError: true, _meta: { [DRY_RUN]: data } }
 }
 
 /** The selected members of a result; it is not checked against the output schema, which describes whole ones. */

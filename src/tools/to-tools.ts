@@ -61,12 +61,15 @@ export const TOOLS_OPTIONS: OptionsSchema<ToolsOptions> = {
 export interface ToolCallOptions {
   readonly signal?: AbortSignal | undefined
   readonly callId?: string | undefined
+  /** Checks and decides the call, and does not run it; the outcome has its report. */
+  readonly dryRun?: boolean | undefined
   readonly progress?: ((update: ProgressUpdate) => void) | undefined
 }
 
 const CALL_OPTIONS: OptionsSchema<ToolCallOptions> = {
   signal: "signal",
   callId: "string",
+  dryRun: "boolean",
   progress: "function",
 }
 
@@ -142,7 +145,7 @@ class RegistryTools implements Tools {
   async call(name: string, args: unknown, options: ToolCallOptions = {}): Promise<ToolOutcome> {
     validateOptions("call", options, CALL_OPTIONS)
     const { metadata, requestInput, timeout, onProgress, signal: outer } = this.#context
-    const { callId, progress } = options
+    const { callId, progress, dryRun } = options
     const never = new AbortController().signal
     const joined = new JoinedSignals(outer ?? never, options.signal ?? never)
     const { signal } = joined
@@ -150,7 +153,7 @@ class RegistryTools implements Tools {
       throwIfAborted(signal)
       const result = await this.#surface.call(String(name), readArguments(name, args), {
         ...this.#caller,
-        ...{ metadata, requestInput, timeout, signal },
+        ...{ metadata, requestInput, timeout, signal, dryRun },
         progress: (update) => {
           progress?.(update)
           onProgress?.(update, { name, callId })

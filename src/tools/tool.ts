@@ -39,8 +39,9 @@ export class OperationTool {
   readonly #options: ResolvedSurfaceOptions
   #successor = ""
   /** Whether approvals deny it, whatever the input. */
-  isDenied = false
-  #mayAsk = false
+  readonly isDenied: boolean
+  /** Whether approvals may ask a person before it runs. */
+  readonly mayAsk: boolean
   #originalInput: InputForm | undefined
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
@@ -51,9 +52,16 @@ export class OperationTool {
   /** The definition without the name, and its characters as JSON. */
   readonly #definitions = new Map<MCPEra, { readonly of: Definition; size?: number }>()
 
-  constructor(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions) {
+  constructor(
+    id: string,
+    spec: OperationSpec,
+    options: ResolvedSurfaceOptions,
+    { isDenied, mayAsk }: Pick<OperationTool, "isDenied" | "mayAsk">,
+  ) {
     this.id = id
     this.spec = spec
+    this.isDenied = isDenied
+    this.mayAsk = mayAsk
     this.requirement = requirementToSee(spec)
     this.origin = originOf(spec)
     const { kind = "tool", tool, definition } = this.origin ?? {}
@@ -67,13 +75,6 @@ export class OperationTool {
   set successor(name: string) {
     if (name === this.#successor) return
     this.#successor = name
-    this.#definitions.clear()
-  }
-
-  /** Rules may ask a person before it runs. */
-  set mayAsk(mayAsk: boolean) {
-    if (mayAsk === this.#mayAsk) return
-    this.#mayAsk = mayAsk
     this.#definitions.clear()
   }
 
@@ -138,7 +139,7 @@ export class OperationTool {
       deprecated,
       withoutHiddenText(typeof own === "string" ? own : spec.description),
       form.note ?? "",
-      this.#mayAsk ? "A person is asked before it runs." : "",
+      this.mayAsk ? "A person is asked before it runs." : "",
     ]
     return words.filter((word) => word !== "").join(" ")
   }

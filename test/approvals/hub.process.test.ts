@@ -75,6 +75,32 @@ describe("A hub with rules", () => {
     expect((await call()).status).toBe(428)
   })
 
+  test("names the place to approve for rules that are added while it is served", async () => {
+    const dir = configure({ sources: { tools: { scan: "." } }, approvals: undefined })
+    const file = join(dir, "operations.config.json")
+    const hub = createHub(await loadConfig(file), { logger: silentLogger })
+    onTestFinished(() => hub.close())
+    await hub.ready()
+    const served = await serveHub(hub, { port: 0 })
+    onTestFinished(() => served.close())
+    const call = async () => {
+      const response = await fetch(`${served.url}/operations/w.drop`, { method: "POST" })
+      return { status: response.status, json: (await response.json()) as Answer }
+    }
+    expect((await call()).status).toBe(200)
+    const changes: string[] = []
+    hub.registry.onChange(({ type, id }) => void changes.push(`${type} ${id}`))
+    writeFileSync(file, JSON.stringify({ sources: { tools: { scan: "." } }, approvals: [] }))
+    await hub.apply(await loadConfig(file))
+    await hub.apply(await loadConfig(file))
+    expect(changes).toEqual(["replaced w.drop"])
+    const { status, json } = await call()
+    expect([status, json.details.address]).toEqual([
+      428,
+      `${served.url}/hub/approvals/${json.details.approvalId}`,
+    ])
+  })
+
   test("refuses rules that cannot work when it is created", async () => {
     const dir = configure({ approvals: [{ decide: "deny", matches: "x" }] })
     await expect(loadConfig(join(dir, "operations.config.json"))).rejects.toThrow(/matches/)

@@ -1,6 +1,7 @@
 // Every way in, every decision, every answer: a mutation runs exactly once or never.
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import {
+  createApprovals,
   createClient,
   createRegistry,
   isCallError,
@@ -12,6 +13,7 @@ import { serveHTTP } from "../../src/node.ts"
 import { silentLogger } from "../../src/testing.ts"
 import { toMCP } from "../../src/to-mcp.ts"
 import { toTools } from "../../src/tools.ts"
+import { ToolSurface } from "../../src/tools/surface.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 import { answerOf, connect, rawRequest, textOf, type Era } from "../serve/mcp/support/clients.ts"
 import { mutationNamed } from "./support.ts"
@@ -252,5 +254,23 @@ describe("Lists", () => {
       operations: { id: string }[]
     }
     expect(answer.operations.map(({ id }) => id)).toEqual(["files.copy", "files.move"])
+  })
+
+  test("change with the rules, and clients are notified", async () => {
+    const registry = createRegistry(
+      [mutationNamed("files.remove", () => 1), mutationNamed("files.copy", () => 1)],
+      { approvals: [{ decide: "allow" }], logger: silentLogger },
+    )
+    const surface = new ToolSurface(registry)
+    onTestFinished(() => surface.close())
+    const caller = { identity: undefined, era: "modern" } as const
+    const listed = () => surface.listAll(caller).map(({ name }) => name)
+    expect(listed()).toEqual(["files_copy", "files_remove"])
+    const changed = new Promise((resolve) => surface.onChange(resolve))
+    const rule = { match: "*.remove", decide: "deny", via: "mcp" } as const
+    registry.setApprovals(createApprovals([rule]))
+    expect(listed()).toEqual(["files_copy"])
+    expect(surface.listAll(caller)[0]?.description).toContain("A person is asked")
+    expect(await changed).toEqual(new Set(["tool"]))
   })
 })

@@ -45,6 +45,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "httpResponse",
     "isCallError",
     "isDeclaredError",
+    "isDryRun",
     "isResponseEnvelope",
     "localEnvelope",
     "mapError",

@@ -1,6 +1,13 @@
 // Every exported function that takes options, with the rules for them.
 
-import { createClient, fromCall, OperationRegistry, PendingRequestMap } from "../../src/index.ts"
+import {
+  createApprovals,
+  createClient,
+  fromCall,
+  OperationRegistry,
+  PendingRequestMap,
+} from "../../src/index.ts"
+import { ANSWER_OPTIONS } from "../../src/approvals/approvals.ts"
 import { createMemoryTransports } from "../../src/testing.ts"
 import { BUILD_ENV_OPTIONS, buildEnv } from "../../src/engine/env.ts"
 import { SEARCH_OPTIONS } from "../../src/engine/catalog.ts"
@@ -131,6 +138,9 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   ),
   method("OperationRegistry", "registerHandler", REGISTER_HANDLER_OPTIONS, (options) =>
     registry.registerHandler("a.b", () => 1, options),
+  ),
+  method("createApprovals", "answer", ANSWER_OPTIONS, (options) =>
+    createApprovals([]).answer("x", options),
   ),
   method("OperationRegistry", "search", SEARCH_OPTIONS, (options) => registry.search("x", options)),
   method("OperationRegistry", "use", MIDDLEWARE_OPTIONS, (options) =>
@@ -274,7 +284,6 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "defineContextValue",
   "configSchema",
   "consoleLogger",
-  "createApprovals",
   "createManualClock",
   "createMemoryTransports",
   "createQueryUtils",
@@ -295,6 +304,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "httpResponse",
   "isCallError",
   "isDeclaredError",
+  "isDryRun",
   "isResponseEnvelope",
   "localEnvelope",
   "mapError",

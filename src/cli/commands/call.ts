@@ -1,3 +1,5 @@
+import type { ApprovalDecision } from "../../core/approvals.ts"
+import type { DryRun } from "../../core/dry-run.ts"
 import { isFailedTool, unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
 import { isFileLike, type FileLike } from "../../schema/files.ts"
 import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
@@ -5,9 +7,7 @@ import { encodeFiles } from "../../core/unread-file.ts"
 import { selectData, selectionOf } from "../../core/selection.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
-import type { OperationSpec } from "../../core/types.ts"
-import { validateOrThrow } from "../../core/validation.ts"
-import type { CommandArgs, CommandDefinition, CommandIO, Target } from "../model.ts"
+import type { CommandArgs, CommandDefinition, CommandIO } from "../model.ts"
 import { UsageError } from "../model.ts"
 import { escapeForTerminal, jsonText, note, print, printJson, styled } from "../output.ts"
 import { Interrupted } from "../prompt/terminal.ts"
@@ -67,7 +67,8 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     const selection = selectionOf(id, spec.outputSchema, wanted)
     const input = await gatherInput(spec, args, io)
     if (args.flag("dry-run")) {
-      await dryRun(target, id, spec, input, args, io)
+      const envelope = await target.execute(id, input, { ...running.options, dryRun: true })
+      await showDryRun(id, input, envelope.data as DryRun, args, io)
       return 0
     }
     const envelope = selectData(await target.execute(id, input, running.options), selection)
@@ -120,34 +121,42 @@ async function printFile(
   return 0
 }
 
-/** Validates an input, and prints the request that a call would send; without a request, the input. */
-async function dryRun(
-  target: Target,
+/** Prints what a call would do; without a request, its input. */
+async function showDryRun(
   id: string,
-  spec: OperationSpec,
   input: unknown,
+  { decision, rule, reason, request }: DryRun,
   args: CommandArgs,
   io: CommandIO,
 ): Promise<void> {
-  validateOrThrow(spec.inputSchema, input, `Input for "${id}"`)
-  const request = await target.prepare(id, input)
-  const encoded =
-    request === undefined ? await encodeFiles(() => encodeValue(input).value) : undefined
+  const encoded = request === undefined && (await encodeFiles(() => encodeValue(input).value))
   if (args.flag("json")) {
-    printJson(io, { id, ...(request === undefined ? { input: encoded ?? null } : { request }) })
+    const sent = request === undefined ? { input: encoded ?? null } : { request }
+    printJson(io, { id, decision, rule, reason, ...sent })
     return
   }
   const { bold, dim } = styled(io)
   if (request === undefined) {
     print(io, bold(escapeForTerminal(id)))
     print(io, jsonText(encoded, 2))
-    note(io, "Nothing was called; the input is valid.")
-    return
+  } else {
+    print(io, bold(escapeForTerminal(`${request.method} ${request.url}`)))
+    for (const [name, value] of Object.entries(request.headers)) {
+      print(io, `${dim(escapeForTerminal(`${name}:`))} ${escapeForTerminal(value)}`)
+    }
+    if (request.body !== undefined) print(io, `\n${escapeForTerminal(request.body)}`)
   }
-  print(io, bold(escapeForTerminal(`${request.method} ${request.url}`)))
-  for (const [name, value] of Object.entries(request.headers)) {
-    print(io, `${dim(escapeForTerminal(`${name}:`))} ${escapeForTerminal(value)}`)
-  }
-  if (request.body !== undefined) print(io, `\n${escapeForTerminal(request.body)}`)
-  note(io, "Nothing was sent; the input is valid.")
+  if (decision !== "allow") note(io, decisionText({ decide: decision, rule, reason }))
+  note(io, `Nothing was ${request === undefined ? "called" : "sent"}; the input is valid.`)
+}
+
+/** What rules decided, as a sentence. */
+export function decisionText({ decide, rule, reason }: ApprovalDecision): string {
+  const what = {
+    allow: "The call runs without being asked about",
+    ask: "A person is asked first",
+    deny: "The call is denied",
+  }[decide]
+  const why = reason === undefined ? "" : `: ${reason}`
+  return escapeForTerminal(`${what} (${rule ?? "no rule applies"})${why}`)
 }

@@ -9,13 +9,7 @@ import { silentLogger } from "../../internal/logger.ts"
 import { FILE_MARK } from "../../schema/files.ts"
 import type { createClient as CreateClient } from "../../index.ts"
 import type { SourceStatus } from "../../hub/model.ts"
-import type {
-  ListedOperation,
-  ListQuery,
-  PreparedCall,
-  Target,
-  TargetCallOptions,
-} from "../model.ts"
+import type { ListedOperation, ListQuery, Target, TargetCallOptions } from "../model.ts"
 import type { HubAddress } from "./hub-address.ts"
 import { getFromHub, hubHeaders, MAX_BYTES, withCure } from "./hub-client.ts"
 import { resolveId, type FailedSource } from "./lookup.ts"
@@ -66,7 +60,7 @@ export class RemoteTarget implements Target {
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
-    const { signal, timeout, requestInput } = options
+    const { signal, timeout, requestInput, dryRun } = options
     // Files are streamed over HTTP.
     const hasFiles =
       uploadOf(input, -1) !== undefined ||
@@ -76,7 +70,7 @@ export class RemoteTarget implements Target {
       if (envelope !== undefined) return envelope
     }
     try {
-      return await (await this.#client).call(id, input, { signal, timeout })
+      return await (await this.#client).call(id, input, { signal, timeout, dryRun })
     } catch (error) {
       throw withCure(error, this.#address.url)
     }
@@ -92,20 +86,6 @@ export class RemoteTarget implements Target {
     } catch (error) {
       throw withCure(error, this.#address.url)
     }
-  }
-
-  /** The request is made as for a call, and not sent. */
-  async prepare(id: string, input: unknown): Promise<PreparedCall | undefined> {
-    let prepared: PreparedCall | undefined
-    const token = this.#address.token && "***"
-    await using client = await clientOf({ ...this.#address, token }, async (url, init) => {
-      const { "request-id": _, ...headers } = Object.fromEntries(new Headers(init?.headers))
-      const body = typeof init?.body === "string" ? init.body : init?.body && "(a form with files)"
-      prepared = { method: "POST", url: url as string, headers, body: body ?? undefined }
-      return await Promise.reject(new Error("Nothing is sent."))
-    })
-    await client.call(id, input, { signal: this.#signal }).catch(() => undefined)
-    return prepared
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,7 +7,7 @@ import type { AuditHead, AuditKey } from "./chain.ts"
 
 /** What an audit log contains, and what happens when it cannot be written. */
 export interface AuditOptions extends Omit<AuditConfig, "file" | "key"> {
-  /** Seals each line, so that nobody without it can change one unnoticed. Without it, only accidents are found. */
+  /** The secret of the seals: nobody without it can change a line undetected. Without a key, the seals detect only accidental damage. */
   readonly key?: AuditKey | undefined
   /**
    * Receives the last line at the start, each minute in which lines were written, and at the end. Keep it elsewhere: it

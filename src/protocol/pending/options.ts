@@ -19,6 +19,7 @@ export interface PendingOptions extends Pick<
   | "requestInput"
   | "policy"
   | "idempotencyKey"
+  | "dryRun"
 > {
   /** A stream: milliseconds to wait for an item before giving up. */
   readonly idleTimeout?: number | undefined

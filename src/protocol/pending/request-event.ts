@@ -51,7 +51,8 @@ export function requestEvent(
   if (progress !== undefined) event.progress = true
   if (options.requestInput !== undefined) event.canAnswer = true
   if (version !== undefined) event.version = version
-  const { policy, idempotencyKey, outer } = options
+  const { policy, idempotencyKey, outer, dryRun } = options
+  if (dryRun === true && kind === "call") event.kind = "dry-run"
   if (policy !== undefined) event.policy = policy
   if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey
   if (outer !== undefined) {

@@ -130,6 +130,10 @@ export class ServedRequest extends CallSink implements CallOptions, FromEntry, S
     return CALL_WAYS.find((way) => way === this.host.endpoint.link.surface) ?? "call"
   }
 
+  get dryRun(): boolean {
+    return this.event.kind === "dry-run"
+  }
+
   get idempotencyKey(): string | undefined {
     return this.event.idempotencyKey
   }

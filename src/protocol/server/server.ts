@@ -246,7 +246,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     request.account = account
     const spec = this.#specFor(operationId)
     if (spec === undefined) return request.fail(missing(this.#registry, operationId, identity))
-    const isStream = spec.type === "subscription"
+    const isStream = spec.type === "subscription" && !request.dryRun
     if (event.kind !== undefined && isStream !== (event.kind === "stream")) {
       return request.fail(wrongKind(operationId, spec))
     }

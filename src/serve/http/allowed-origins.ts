@@ -25,10 +25,10 @@ const METHODS = "GET, POST, PUT, PATCH, DELETE"
 const REQUEST_HEADERS =
   "accept, authorization, baggage, cache-control, content-disposition, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, " +
   "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-outer-call, " +
-  "x-resume, x-timeout-ms"
+  "x-resume, x-timeout-ms, x-dry-run"
 const EXPOSED =
   "content-disposition, deprecation, link, mcp-session-id, operation-type, preference-applied, request-id, retry-after, " +
-  "sunset, www-authenticate"
+  "sunset, www-authenticate, x-dry-run"
 const PREFLIGHT: HTTPHeaders = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": REQUEST_HEADERS,

@@ -1,3 +1,4 @@
+import { asksForDryRun } from "./call-sink.ts"
 import { isIdempotencyKey, readCallPolicy } from "../../core/call-policy.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { decodeValue } from "../../core/envelope-codec.ts"
@@ -136,14 +137,16 @@ async function resultOf(
       throw refusal("VALIDATION_ERROR", `A call of a batch needs an "id" such as "task.create".`)
     }
     if (key !== undefined && shown === "") throw badField("key", "a string or a number")
-    if (spec?.type === "subscription") throw notInBatch(id)
+    const isDry = getOwn(fields, "dryRun") === true || asksForDryRun(request.incoming)
+    if (spec?.type === "subscription" && !isDry) throw notInBatch(id)
     const terms = itemTerms(fields, ({ progress, total, message }) => {
       report?.(`{${shown}"progress":${JSON.stringify({ progress, total, message })}}`)
     })
     const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
     if (spec === undefined) throw context.missing(id, request.caller)
     const decoded = decodeFiles(spec.inputSchema, input)
-    const selection = selectionOf(id, spec.outputSchema, getOwn(fields, "select"))
+    const select = isDry ? undefined : getOwn(fields, "select")
+    const selection = selectionOf(id, spec.outputSchema, select)
     const whole = await context.execute(id, spec, decoded, request, terms)
     const envelope = selectData(whole, selection)
     const text = await encodeFiles(() => envelopeText(envelope))
@@ -172,9 +175,12 @@ function itemTerms(
   if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)) {
     throw badField("idempotencyKey", "a string of 1 to 255 characters")
   }
+  const dryRun = getOwn(fields, "dryRun")
+  if (dryRun !== undefined && typeof dryRun !== "boolean") throw badField("dryRun", "true or false")
   return {
     timeout,
     metadata,
+    dryRun,
     outer: readOuterText(getOwn(fields, "outer")),
     policy: readCallPolicy(getOwn(fields, "policy")),
     idempotencyKey,

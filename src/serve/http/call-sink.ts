@@ -21,7 +21,9 @@ import { responseHostOf, type RespondingRequest } from "./response.ts"
 
 /** Call options from the headers of a request. */
 export interface RequestTerms
-  extends Pick<CallOptions, "timeout" | "metadata" | "policy" | "idempotencyKey">, NestedInOuter {}
+  extends
+    Pick<CallOptions, "timeout" | "metadata" | "policy" | "idempotencyKey" | "dryRun">,
+    NestedInOuter {}
 
 /** What a call of a batch sets for itself; its timeout counts if it is shorter than that of the request. */
 export interface ItemTerms
@@ -52,6 +54,7 @@ export class HTTPCall
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly policy: CallPolicy | undefined
   readonly idempotencyKey: string | undefined
+  readonly dryRun: boolean
   readonly outer: OuterCall | undefined
   readonly parentRequestId: string | undefined
   readonly progress: ItemTerms["progress"] | undefined
@@ -81,6 +84,7 @@ export class HTTPCall
     this.metadata = own?.metadata ? { ...terms.metadata, ...own.metadata } : terms.metadata
     this.policy = own?.policy ?? terms.policy
     this.idempotencyKey = own?.idempotencyKey ?? terms.idempotencyKey
+    this.dryRun = own?.dryRun === true || terms.dryRun === true
     this.outer = own?.outer ?? terms.outer
     this.parentRequestId = own?.parentRequestId
     this.progress = own?.progress
@@ -184,8 +188,15 @@ export function termsOf(
     metadata: readTrace((name) => incoming.header(name)) as RequestTerms["metadata"],
     policy: policyOf(incoming.header("cache-control")),
     idempotencyKey: keyOf(incoming.header("idempotency-key")),
+    dryRun: asksForDryRun(incoming),
     outer: readOuterText(incoming.header("x-outer-call")),
   }
+}
+
+/** Whether a request asks what its call would do. Any value but a plain no counts: nothing may run by mistake. */
+export function asksForDryRun(incoming: Pick<HTTPIncoming, "header">): boolean {
+  const value = incoming.header("x-dry-run")
+  return value !== undefined && !/^(?:0|false)?$/i.test(value.trim())
 }
 
 /** The cache directives of a request, which apply to our caches, too. */

@@ -11,7 +11,7 @@ import { answerOperation } from "./deprecation.ts"
 import { readInput } from "./read-input.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { maySee } from "../../tools/expose.ts"
-import { checkAcceptsEvents } from "./call-sink.ts"
+import { checkAcceptsEvents, asksForDryRun } from "./call-sink.ts"
 import { asksForType, EVENTS, preferredReturn, prefers, wantsOnlyEvents } from "../negotiate.ts"
 import { HTTPRefusal, refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
@@ -68,7 +68,7 @@ async function describeOrStream(context: HTTPContext, request: RouteRequest): Pr
     throw denial(requirementOf(spec.accessControl), caller.identity, id)
   }
   const accept = incoming.header("accept")
-  const isStream = spec.type === "subscription"
+  const isStream = spec.type === "subscription" && !asksForDryRun(incoming)
   if (isStream ? prefers(accept, EVENTS) : wantsOnlyEvents(accept)) {
     return await answerOperation(context, request, spec, gatewayPath, async () => {
       if (!isStream) throw noStream(id, spec)
@@ -110,6 +110,9 @@ async function answerCall(
   const { incoming } = request
   const id = idOf(spec)
   const accept = incoming.header("accept")
+  if (asksForDryRun(incoming)) {
+    return await context.dryRun(id, spec, await read(), request, envelopeText)
+  }
   // Read before anything runs: a malformed query is refused without side effects.
   const select = await selectionIn(incoming.query, id, spec)
   if (spec.type === "subscription") {

@@ -18,7 +18,7 @@ import { isRounded, roundedError } from "../../http-client/exact-json.ts"
 import { maySee } from "../../tools/expose.ts"
 import type { ValuesFor } from "../mount.ts"
 import { whenEnded } from "../expiry.ts"
-import { streamAnswer, problemAnswer, toProblem } from "./answer.ts"
+import { jsonAnswer, streamAnswer, problemAnswer, toProblem } from "./answer.ts"
 import {
   HTTPCall,
   inputOrEmpty,
@@ -147,6 +147,18 @@ export class HTTPContext implements CallsHost {
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** Answers with what a call would do. `render` returns the JSON of its envelope. */
+  async dryRun(
+    id: string,
+    spec: OperationSpec,
+    input: unknown,
+    request: CallRequest,
+    render: (envelope: ResponseEnvelope) => string,
+  ): Promise<HTTPAnswer> {
+    const envelope = await this.execute(id, spec, input, request)
+    return jsonAnswer(render(envelope), { "x-dry-run": "1", "cache-control": "no-store" })
   }
 
   /**

@@ -1,3 +1,4 @@
+import { asksForDryRun } from "./call-sink.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { idOf } from "../../core/define.ts"
 import { pathParameters } from "../../core/rest-route.ts"
@@ -134,6 +135,7 @@ function ownRoute(context: HTTPContext, id: string, { method, path, status }: Re
         ? readQuery(context, request, spec, names)
         : readBody(context, request, spec, names)
     })
+    if (asksForDryRun(request.incoming)) return answered
     const isUsual = answered.status === 200 || answered.status === 204
     if (status === undefined || !isUsual) return answered
     return { ...answered, status, ...(status === 204 && { body: undefined }) }

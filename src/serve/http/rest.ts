@@ -7,7 +7,7 @@ import { dataAnswer, itemText } from "./answer.ts"
 import { answerOperation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { readInput } from "./read-input.ts"
-import { checkAcceptsEvents } from "./call-sink.ts"
+import { checkAcceptsEvents, asksForDryRun } from "./call-sink.ts"
 import { withStatus } from "./response.ts"
 import { refuseGet, type RouteRequest, type Routes } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
@@ -88,6 +88,10 @@ export async function answerData(
   read: () => unknown,
 ): Promise<HTTPAnswer> {
   const id = idOf(spec)
+  if (asksForDryRun(request.incoming)) {
+    const input = await read()
+    return await context.dryRun(id, spec, input, request, ({ data }) => JSON.stringify(data))
+  }
   const isStream = spec.type === "subscription"
   if (isStream) checkAcceptsEvents(request.incoming.header("accept"), id)
   const input = await read()

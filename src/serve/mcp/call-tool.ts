@@ -3,7 +3,7 @@ import { isRecord } from "../../internal/guards.ts"
 import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
 import { readTrace, traceIn } from "../../core/tracing.ts"
-import { ENVELOPE, isLogLevel, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
+import { ENVELOPE, isLogLevel, DRY_RUN, WHOLE_RESULT, type JsonObject } from "../../mcp/model.ts"
 import { readCompletion } from "./completion.ts"
 import type { Extras } from "./extras.ts"
 import { InputRounds } from "./input-rounds.ts"
@@ -105,6 +105,8 @@ function runCall(
       },
     },
     isWhole: meta?.[WHOLE_RESULT] === true,
+    // Whatever the value, nothing may run by mistake.
+    dryRun: ![undefined, null, false].includes(meta?.[DRY_RUN] as null),
     valuesFor: exchange.valuesFor,
   }
   const requestInput = liveInput(subject, exchange, parts.inputTimeoutMs)

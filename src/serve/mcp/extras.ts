@@ -9,7 +9,7 @@ import type { JsonObject } from "../../mcp/model.ts"
 import { upstreamOf } from "../../mcp/upstream.ts"
 import { optionsOf } from "../../tools/calls.ts"
 import { ProtocolError, type SurfaceCall, type SurfaceCaller } from "../../tools/model.ts"
-import { resultOf } from "../../tools/results.ts"
+import { dryResult, resultOf } from "../../tools/results.ts"
 import type { ToolSurface } from "../../tools/surface.ts"
 import { failureOf } from "../../tools/tool-errors.ts"
 import { ToolNames } from "../../tools/tool-names.ts"
@@ -131,7 +131,10 @@ export class Extras {
   /** The result as content blocks. */
   async #blocks(tool: OperationTool, envelope: ResponseEnvelope, call: SurfaceCall) {
     const { options } = this.#surface
-    const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options))
+    const result =
+      call.dryRun === true
+        ? dryResult(envelope)
+        : await encodeFiles(() => resultOf(tool, envelope, call.era, options))
     if (result.isError) throw requestError(result)
     return result
   }

@@ -2,6 +2,8 @@
 import { changedError, repeatableLoss } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange, type HttpResponse } from "../../http-client/exchange.ts"
+import type { ShownRequest } from "../../core/dry-run.ts"
+import type { CallOptions } from "../../core/types.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { fileOf } from "../../http-client/file-bodies.ts"
 import { fileFieldsOf } from "../../schema/file-fields.ts"
@@ -19,7 +21,7 @@ import { compileJson } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { selectAuth, type AuthContext, type TokenRequest } from "./auth.ts"
 import type { SelectedAuth } from "./auth/apply.ts"
-import { createTokenStore, credentialContext } from "./auth/secrets.ts"
+import { createTokenStore, credentialContext, type TokenProvider } from "./auth/secrets.ts"
 import type { HTTPServiceConfig, RequestOptions } from "./config.ts"
 import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
@@ -59,7 +61,7 @@ export class HTTPOperationClient {
   /** The headers of the configuration, if none depends on the call. */
   readonly #headers: PlainHeaders | undefined
   readonly #documentUrl: string | undefined
-  readonly #tokens: ReturnType<typeof createTokenStore>
+  readonly #tokens: TokenProvider
 
   constructor(config: HTTPServiceConfig, documentUrl: string | undefined) {
     this.#config = config
@@ -87,6 +89,15 @@ export class HTTPOperationClient {
     options: RequestOptions = {},
   ): Promise<PreparedRequest> {
     return (await this.#ready(source, input, options, options)).request
+  }
+
+  /** The request of a call, without what is secret in it. Fetches no token. */
+  async show(source: OperationSource, input: unknown, context: CallOptions): Promise<ShownRequest> {
+    const { signal } = context
+    const key = await this.#keyHeader(context, source)
+    const ready = await this.#ready(source, input, { signal }, context, key, NO_TOKENS)
+    const { showRequest } = await import("./show-request.ts")
+    return await showRequest(ready.request, [...ready.auth.secrets, ...secretsIn(ready.headers)])
   }
 
   /** Runs an operation that does not stream. */
@@ -178,7 +189,7 @@ export class HTTPOperationClient {
 
   /** The idempotency key of a call, if the API takes one. */
   async #keyHeader(
-    context: HandlerContext | undefined,
+    context: Pick<HandlerContext, "identity" | "idempotencyKey"> | undefined,
     source: OperationSource,
   ): Promise<PlainHeaders | undefined> {
     const key = context?.idempotencyKey
@@ -201,6 +212,7 @@ export class HTTPOperationClient {
     options: RequestOptions,
     caller: AuthContext["caller"],
     more?: PlainHeaders,
+    tokens: TokenProvider = this.#tokens,
   ): Promise<ReadyRequest> {
     const { plan } = source
     const config = { ...this.#config, ...options }
@@ -213,7 +225,7 @@ export class HTTPOperationClient {
       signal: options.signal,
       caller,
       isUndeclared: source.isUndeclared,
-      tokens: this.#tokens,
+      tokens,
     }
     const auth = await selectAuth(plan.security, config, context)
     const configured = options.headers ?? this.#headers ?? this.#config.headers
@@ -260,6 +272,11 @@ export class HTTPOperationClient {
       },
     })
   }
+}
+
+const NO_TOKENS: TokenProvider = {
+  token: () => Promise.resolve("a token that is fetched"),
+  forget() {},
 }
 
 /** Whether a body is consumed by sending it, so that it cannot be sent again. */

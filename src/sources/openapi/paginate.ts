@@ -36,6 +36,7 @@ export const PAGINATE_OPTIONS: OptionsSchema<PaginateOptions & OperationContext>
   progress: "any",
   requestInput: "any",
   via: "any",
+  dryRun: "any",
   policy: "any",
   idempotencyKey: "any",
   attempt: "any",

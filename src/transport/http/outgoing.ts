@@ -67,6 +67,10 @@ export class Outgoing {
     )
   }
 
+  get #isDry(): boolean {
+    return this.event.kind === "dry-run"
+  }
+
   /** The headers of a separate request. */
   headers(now: number): Record<string, string> {
     const { requestId, idempotencyKey } = this.event
@@ -75,6 +79,7 @@ export class Outgoing {
     return {
       "request-id": requestId,
       ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
+      ...(this.#isDry && { "x-dry-run": "1" }),
       ...this.#trace,
       ...(outer !== undefined && { "x-outer-call": outer }),
       ...(idempotencyKey !== undefined && { "idempotency-key": headerText(idempotencyKey) }),
@@ -89,6 +94,7 @@ export class Outgoing {
     const text = JSON.stringify({
       ...{ id, key, requestId, progress, parentRequestId, policy, idempotencyKey },
       timeoutMs: this.#timeLeft(now),
+      dryRun: this.#isDry || undefined,
       binary: this.binary,
       binaryMetadata: this.#binaryMetadata,
       outer: outerText(this.event),

@@ -208,7 +208,9 @@ describe("operations call --dry-run", () => {
     expect(dry.stdout).toBe(`task.create\n${JSON.stringify(MADE, undefined, 2)}\n`)
     expect(dry.stderr).toBe("Nothing was called; the input is valid.\n")
     const json = await call(["task.create", ...GOOD, "--dry-run", "--json"])
-    expect(JSON.parse(json.stdout)).toEqual({ id: "task.create", input: MADE })
+    expect(JSON.parse(json.stdout)).toEqual({
+      ...{ id: "task.create", decision: "allow", input: MADE },
+    })
   })
 
   test("calls nothing, and says what is wrong with an input", async () => {

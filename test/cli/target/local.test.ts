@@ -1,3 +1,4 @@
+import type { DryRun } from "../../../src/core/dry-run.ts"
 import { createServer } from "node:http"
 import type { IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -126,15 +127,17 @@ describe("sources opened in this process", () => {
 
   test("show a request without anything secret, and send nothing", async () => {
     await using target = await open()
-    const prepared = await target.prepare("pets.getPetById", { petId: 7 })
+    const show = async (id: string, input: object) =>
+      (await target.execute(id, input, { signal, dryRun: true })).data as DryRun
+    const { request } = await show("pets.getPetById", { petId: 7 })
 
-    expect(prepared).toMatchObject({
+    expect(request).toMatchObject({
       method: "GET",
       url: expect.stringMatching(/\/pet\/7$/) as string,
     })
-    expect(prepared?.headers).toMatchObject({ "x-plain": "***" })
-    expect(JSON.stringify(prepared)).not.toContain("canary")
-    expect(await target.prepare("dice.roll", {})).toBeUndefined()
+    expect(request?.headers).toMatchObject({ "x-plain": "***" })
+    expect(JSON.stringify(request)).not.toContain("canary")
+    expect(await show("dice.roll", {})).toEqual({ dryRun: true, decision: "allow" })
   })
 
   test("a document on the command line is called for real", async () => {

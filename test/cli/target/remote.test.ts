@@ -158,21 +158,16 @@ describe("a remote hub as a target", () => {
     await expect(wrong.target.list({})).rejects.toThrow(/^(?!.*canary)/s)
   })
 
-  test("shows the request of a call without its token", async () => {
-    await using hub = await serve({}, 0, KEY)
-    const prepared = await hub.target.prepare("task.create", { title: "Milk" })
-
-    expect(prepared).toEqual({
-      method: "POST",
-      url: `${hub.url}/operations/task.create`,
-      headers: {
-        accept: "application/json",
-        prefer: "return=file",
-        "content-type": "application/json",
-        authorization: "Bearer ***",
-      },
-      body: '{"title":"Milk"}',
-    })
+  test("shows what a call would do, over HTTP and a WebSocket", async () => {
+    await using hub = await serve()
+    const requestInput = () => Promise.reject(new Error("Nothing is asked."))
+    for (const more of [{}, { requestInput }]) {
+      const options = { signal, dryRun: true, ...more }
+      const { data } = await hub.target.execute("task.create", { title: "Milk" }, options)
+      expect(data).toEqual({ dryRun: true, decision: "allow" })
+      const wrong = hub.target.execute("task.create", {}, options)
+      await expect(wrong).rejects.toMatchObject({ code: "VALIDATION_ERROR" })
+    }
   })
 
   test("a timeout is reported as such", async () => {

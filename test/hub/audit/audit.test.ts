@@ -8,7 +8,8 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname } from "node:path"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
+import { createApprovals } from "../../../src/index.ts"
 import { openAudit, verifyAudit } from "../../../src/node.ts"
 import type { AuditHead } from "../../../src/node.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
@@ -79,21 +80,31 @@ describe("openAudit", () => {
 
   test("writes how a call came in, what approvals decided, and who approved it", async () => {
     const { registry, audit, path } = await audited()
-    const record = vi.spyOn(registry, "recordCalls")
-    audit.attach(registry)
-    const [recorder] = record.mock.lastCall ?? []
-    const started = { phase: "start", requestId: "r", operationId: "t.read", type: "query", at: 0 }
-    const approval = { decide: "ask", rule: "hub 2", approvedBy: "grace", approvedAt: 0 }
-    const call = { key: {}, record: { spec: {} }, via: "mcp", approval }
-    recorder
-      ?.begin(started as never, call as never, undefined)
-      .end({ ...started, durationMs: 1.2, outcome: "ok" } as never)
+    registry.setApprovals(
+      createApprovals([
+        { match: "t.fail", decide: "deny" },
+        { match: "t.write", decide: "ask" },
+      ]),
+    )
+    const requestInput = () => Promise.resolve({ action: "accept" as const })
+    const outcomes = await Promise.allSettled([
+      registry.execute("t.write", {}, { requestInput, via: "mcp" }),
+      registry.execute("t.write", {}, { via: "http" }),
+      registry.execute("t.fail", {}),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"])
     await audit.close()
-    const at = "1970-01-01T00:00:00.000Z"
-    expect(linesOf(path).at(-1)).toMatchObject({
-      ...{ at: "1970-01-01T00:00:00.001Z", phase: "end", via: "mcp", outcome: "ok", ms: 1 },
-      ...{ decision: "ask", rule: "hub 2", approvedBy: "grace", approvedAt: at },
-    })
+    const ends = linesOf(path).filter(({ phase }) => phase === "end")
+    expect(ends).toHaveLength(3)
+    const at: unknown = expect.stringMatching(/^\d{4}-.*Z$/)
+    const [asked, denied] = ["approvals rule 2", "approvals rule 1"]
+    for (const end of [
+      { via: "mcp", decision: "ask", rule: asked, approvedBy: "caller", approvedAt: at },
+      { via: "http", decision: "ask", rule: asked, code: "APPROVAL_REQUIRED" },
+      { via: "call", decision: "deny", rule: denied, code: "DENIED_BY_RULE" },
+    ]) {
+      expect(ends).toContainEqual(expect.objectContaining(end))
+    }
   })
 
   test("gives equal inputs the same fingerprint, which shows nothing without the key", async () => {

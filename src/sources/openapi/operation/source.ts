@@ -2,8 +2,10 @@
 import { BODILESS } from "../request/body.ts"
 import type { TSchema } from "typebox"
 import { decodeFiles } from "../../../core/decode-files.ts"
+import type { ShownRequest, ShowsRequest } from "../../../core/dry-run.ts"
 import type { LazyParts, OperationRequest } from "../../../core/lazy-operation.ts"
 import type {
+  CallOptions,
   ErrorDefinition,
   OperationAnnotations,
   OperationDeprecation,
@@ -41,6 +43,8 @@ export interface RequestPreparer {
     input: unknown,
     options?: RequestOptions,
   ): Promise<PreparedRequest>
+  /** The same without credentials. */
+  show(source: OperationSource, input: unknown, context: CallOptions): Promise<ShownRequest>
 }
 
 /** The shared context of all operations of one import. */
@@ -85,7 +89,7 @@ const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
  * One operation of a document. The parts for lists exist from the start; all others are created on first use
  * and cached.
  */
-export class OperationSource implements LazyParts {
+export class OperationSource implements LazyParts, ShowsRequest {
   // The same for all operations: see below.
   declare readonly accessControl: LazyParts["accessControl"]
   declare readonly visibility: undefined
@@ -122,6 +126,10 @@ export class OperationSource implements LazyParts {
 
   get handler(): OperationHandler | SubscriptionHandler {
     return (this.parts.handler ??= this.context.handlerOf(this))
+  }
+
+  show(input: unknown, context: CallOptions): Promise<ShownRequest> {
+    return this.context.caller.show(this, input, context)
   }
 
   get id(): string {
