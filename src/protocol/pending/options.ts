@@ -1,8 +1,9 @@
 import { optionsIssue } from "../../engine/options.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { OPERATION_ID_LENGTH } from "../../core/spec-schemas.ts"
-import { isRecord } from "../../internal/guards.ts"
 import { typeName } from "../../internal/message-text.ts"
+import { findOptionIssue } from "../../internal/option-issues.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { TraceContext } from "../../core/tracing.ts"
 import type { CallOptions } from "../../core/types.ts"
 
@@ -52,7 +53,8 @@ function checkRequest(id: unknown, options: PendingOptions | undefined): CallErr
     return refusal("OPERATION_NOT_FOUND", message)
   }
   if (options === undefined) return undefined
-  const issue = optionsIssue(options) ?? checkOwnOptions(options)
+  const issue =
+    optionsIssue(options) ?? findOptionIssue(options, { members: OWN_OPTIONS, open: true })
   if (issue === undefined) return undefined
   return refusal(
     "VALIDATION_ERROR",
@@ -61,20 +63,11 @@ function checkRequest(id: unknown, options: PendingOptions | undefined): CallErr
   )
 }
 
-function checkOwnOptions(options: PendingOptions): { path: string; message: string } | undefined {
-  const { idleTimeout, window, trace, traceparent, version } = options
-  if (idleTimeout !== undefined && !(typeof idleTimeout === "number" && idleTimeout > 0)) {
-    return { path: "/idleTimeout", message: "must be a positive number of milliseconds" }
-  }
-  if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
-    return { path: "/window", message: "must be a whole number of at least 1" }
-  }
-  if (trace !== undefined && !isRecord(trace)) {
-    return { path: "/trace", message: `must be an object, got ${typeName(trace)}` }
-  }
-  for (const [name, value] of Object.entries<unknown>({ traceparent, version })) {
-    if (value === undefined || typeof value === "string") continue
-    return { path: `/${name}`, message: `must be a string, got ${typeName(value)}` }
-  }
-  return undefined
-}
+/** What the protocol adds to the options of a call. */
+const OWN_OPTIONS = {
+  idleTimeout: "duration",
+  window: { min: 1, whole: true },
+  trace: { record: "any" },
+  traceparent: "string",
+  version: "string",
+} as const satisfies Partial<OptionsSchema<PendingOptions>>
