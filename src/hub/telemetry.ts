@@ -138,23 +138,15 @@ interface Exporter<TItems> {
 // eslint-disable-next-line typescript/explicit-function-return-type
 async function loadSDK() {
   try {
-    const [api, traces, metrics, resources, contexts, sendTraces, sendMetrics] = await Promise.all([
-      import("@opentelemetry/api"),
-      import("@opentelemetry/sdk-trace"),
-      import("@opentelemetry/sdk-metrics"),
-      import("@opentelemetry/resources"),
-      import("@opentelemetry/context-async-hooks"),
-      import("@opentelemetry/exporter-trace-otlp-http"),
-      import("@opentelemetry/exporter-metrics-otlp-http"),
-    ])
+    // One after the other: bundlers leave a missing package alone only where the import is awaited in the `try` block.
     return {
-      ...api,
-      ...traces,
-      ...metrics,
-      ...resources,
-      ...contexts,
-      ...sendTraces,
-      ...sendMetrics,
+      ...(await import("@opentelemetry/api")),
+      ...(await import("@opentelemetry/sdk-trace")),
+      ...(await import("@opentelemetry/sdk-metrics")),
+      ...(await import("@opentelemetry/resources")),
+      ...(await import("@opentelemetry/context-async-hooks")),
+      ...(await import("@opentelemetry/exporter-trace-otlp-http")),
+      ...(await import("@opentelemetry/exporter-metrics-otlp-http")),
     }
   } catch (cause) {
     const isMissing = TELEMETRY_PACKAGES.some((name) => importError("", name, cause) !== cause)

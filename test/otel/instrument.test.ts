@@ -365,15 +365,13 @@ describe("instrument", () => {
     await registry.execute("t.rare", {})
     await rejection(registry.execute("t.rare", {}))
     await rejection(registry.execute("t.broken", {}))
-    await vi.waitFor(async () => {
-      expect(await values("operations.queue.size")).toMatchObject({ "t.narrow": 1 })
-    })
+    await expect.poll(() => values("operations.queue.size")).toMatchObject({ "t.narrow": 1 })
     async function values(metric: string): Promise<Readonly<Record<string, number>>> {
       const all = (await read())[metric] ?? []
       const names = ["rpc.method", "operations.breaker", "operations.transport"]
       return Object.fromEntries(
         all.map(({ attributes, value }) => [
-          names.map((name) => attributes[name] ?? "").join(""),
+          names.map((name) => String(attributes[name] ?? "")).join(""),
           value,
         ]),
       )

@@ -5,7 +5,6 @@ import type { IdempotencyStore } from "../../src/core/resilience.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { guarded } from "./harness.ts"
-import { runs } from "../support/nightly.ts"
 
 const key = (idempotencyKey: string, id = "ada"): CallOptions => ({
   idempotencyKey,

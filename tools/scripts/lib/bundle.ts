@@ -85,7 +85,16 @@ const shortLines: Plugin = {
   async generateBundle(_options, files) {
     for (const file of Object.values(files)) {
       if (file.type !== "chunk") continue
-      const { code } = await transform(file.code, { minifyWhitespace: true, lineLimit: 120 })
+      // esbuild removes comments. Those in an import tell bundlers to leave it alone.
+      const marked = file.code.replaceAll(
+        /(?:\/\* (?:@vite-i|webpackI)gnore[^*]*\*\/\s*)+/g,
+        "__alone__+",
+      )
+      const short = await transform(marked, { minifyWhitespace: true, lineLimit: 120 })
+      const code = short.code.replaceAll(
+        /__alone__\s*\+/g,
+        "/* @vite-ignore */ /* webpackIgnore: true */ ",
+      )
       // Within a pattern, esbuild leaves them as they are.
       file.code = code.replace(
         /[\u0080-\uFFFF]/g,

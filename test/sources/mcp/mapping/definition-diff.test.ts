@@ -65,7 +65,7 @@ describe("in words", () => {
   test("three are shown, cut to a size, and the others counted", () => {
     const text = diffText(diffOf({}, { a: "x".repeat(300), b: 1, c: 2, d: 3, e: 4 }))
 
-    expect(text).toContain(`/a is new: "${"x".repeat(158)}…; /b is new: 1; /c is new: 2`)
+    expect(text).toContain(`/a is new: "${"x".repeat(159)}…; /b is new: 1; /c is new: 2`)
     expect(text).toMatch(/; and 2 more$/)
   })
 })
