@@ -371,7 +371,7 @@ describe("instrument", () => {
       const names = ["rpc.method", "operations.breaker", "operations.transport"]
       return Object.fromEntries(
         all.map(({ attributes, value }) => [
-          names.map((name) => String(attributes[name] ?? "")).join(""),
+          names.map((name) => (attributes[name] as string | undefined) ?? "").join(""),
           value,
         ]),
       )
