@@ -3,6 +3,7 @@
 import type { CommonSource } from "../config/kinds/kind.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { AppliedPolicy } from "../core/policy-state.ts"
+import type { ServedAs } from "../mcp/served-as.ts"
 import type {
   InputRequest,
   InputResponse,
@@ -138,6 +139,8 @@ export interface ListedOperation extends Pick<
   "type" | "title" | "description" | "tags" | "deprecated"
 > {
   readonly id: string
+  /** What MCP clients use it as, if not as a tool. */
+  readonly mcp?: ServedAs | undefined
 }
 
 export interface TargetCallOptions {
@@ -163,6 +166,12 @@ export interface Target extends AsyncDisposable {
   policies(spec: OperationSpec): Promise<readonly AppliedPolicy[]>
   /** Every spec at once, internal ones included; absent when each has to be fetched. */
   specs?(): Promise<readonly OperationSpec[]>
+  /** The values for an argument of a prompt that `find` has found, with those that are given. */
+  complete(
+    spec: OperationSpec,
+    argument: string,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[]>
   execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope>
   subscribe(id: string, input: unknown, options: TargetCallOptions): AsyncIterable<ResponseEnvelope>
   /** Failed sources with reasons, which commands report on stderr. */

@@ -68,6 +68,13 @@ export const sourceOptions: OptionSpecs = {
   },
 }
 
+/** The option that answers for a person. */
+export const yesOption: OptionSpec = {
+  type: "boolean",
+  short: "y",
+  description: "Approve the call if a rule asks a person first",
+}
+
 /** The option for the file that a command writes. */
 export function outputOption(description: string): OptionSpec {
   return { type: "string", short: "o", value: "file", description, complete: "file" }

@@ -1,6 +1,7 @@
 import { createEnv } from "./env-proxy.ts"
 import { checkedAnswer, inputUnavailable } from "../core/input-requests.ts"
 import { answererFor } from "./question.ts"
+import type { CallingClient, FromClient } from "../core/calling-client.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
@@ -120,6 +121,11 @@ export class CallContext implements OperationContext {
   /** For `answererOf`. */
   get answerer(): CallOptions["requestInput"] {
     return answererFor(this.#invocation)
+  }
+
+  /** For calls that are passed on to MCP servers. */
+  get client(): CallingClient | undefined {
+    return (this.#invocation.root.options as FromClient | undefined)?.client
   }
 
   /** For calls in other registries. */

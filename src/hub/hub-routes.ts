@@ -98,6 +98,14 @@ export function createHubRoutes(
         handle: async ({ caller, incoming }) =>
           json({ ids: await searchIds(context, caller, incoming.query) }),
       },
+      {
+        method: "GET",
+        path: "/hub/complete/{id}",
+        handle: async (request) => {
+          const { completeArgument } = await import("./complete-argument.ts")
+          return json(await completeArgument(context, request))
+        },
+      },
       forAdmins("GET", "/hub/sources", () => {
         const { sources } = hub
         const calls = sources.map(({ name }) => [name, activity.callsOf(name)] as const)

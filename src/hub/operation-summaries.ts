@@ -2,6 +2,7 @@ import { requirementOf } from "../core/access.ts"
 import { requestOf } from "../core/lazy-operation.ts"
 import type { OperationSpec } from "../core/types.ts"
 import { cutText } from "../internal/message-text.ts"
+import { servedAs, type ServedAs } from "../mcp/served-as.ts"
 import type { HTTPCaller } from "../serve/exchange.ts"
 import type { HTTPContext } from "../serve/http/http-context.ts"
 import { sortedIds } from "../serve/http/listing.ts"
@@ -20,6 +21,8 @@ export interface OperationSummary extends Pick<
   readonly request?: string | undefined
   /** Calling it needs scopes or permissions. */
   readonly isProtected?: boolean | undefined
+  /** What MCP clients use it as, if not as a tool. */
+  readonly mcp?: ServedAs | undefined
 }
 
 /** Maximum length of a description: complete ones would be most of the response. */
@@ -54,5 +57,6 @@ function summaryOf(id: string, spec: OperationSpec, source: string | undefined):
     source,
     request: request && `${request.method} ${request.path}`,
     isProtected: requirementOf(spec.accessControl) === undefined ? undefined : true,
+    mcp: servedAs(spec),
   }
 }

@@ -129,27 +129,16 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
 
 /** The options with which an operation is called. */
 export function optionsOf(
-  { signal, identity, requestInput, log, metadata, timeout, valuesFor, entry, dryRun }: SurfaceCall,
+  call: SurfaceCall,
   operationId: string,
   requestId: string,
   via: CallWay,
   progress?: SurfaceCall["progress"],
 ): CallOptions | Promise<CallOptions> {
-  const options = {
-    ...{
-      signal,
-      requestId,
-      identity,
-      requestInput,
-      log,
-      metadata,
-      timeout,
-      progress,
-      entry,
-      via,
-      dryRun,
-    },
-  }
+  const { signal, identity, requestInput, log, metadata, timeout, valuesFor } = call
+  const { entry, client, dryRun } = call
+  const common = { signal, requestId, identity, requestInput, log, metadata, timeout, progress }
+  const options = { ...common, entry, client, via, dryRun }
   if (valuesFor === undefined) return options
   return Promise.resolve(valuesFor(operationId)).then((values) => ({
     ...options,

@@ -1,6 +1,7 @@
 // The interface between a surface, which knows the registry, and the protocols that serve it.
 
 import type { MCPEra, MCPToolDefinition } from "../mcp/model.ts"
+import type { FromClient } from "../core/calling-client.ts"
 import type { FromEntry } from "../core/tracing.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 
@@ -23,6 +24,7 @@ export interface SurfaceCall
   extends
     SurfaceCaller,
     FromEntry,
+    FromClient,
     Pick<CallOptions, "progress" | "requestInput" | "log" | "metadata" | "timeout" | "dryRun"> {
   readonly signal: AbortSignal
   /** The caller is a program that asked for whole results, however long. */

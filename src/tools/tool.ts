@@ -17,6 +17,7 @@ import { inputForm, itemsOutput, outputForm, streamForm } from "./tool-forms.ts"
 import { isLong, partialOutput, selectForm } from "./select-form.ts"
 import type { InputForm, OutputForm, StreamForm } from "./tool-forms.ts"
 import { showHiddenText, withoutHiddenText } from "../mcp/hidden-text.ts"
+import { originOf, servedAs } from "../mcp/served-as.ts"
 
 /** What MCP clients can use an operation as. */
 export type ServedKind = "tool" | "resource" | "prompt"
@@ -64,10 +65,9 @@ export class OperationTool {
     this.mayAsk = mayAsk
     this.requirement = requirementToSee(spec)
     this.origin = originOf(spec)
-    const { kind = "tool", tool, definition } = this.origin ?? {}
+    const { kind = "tool", tool } = this.origin ?? {}
     this.raw = kind === "tool" && isRecord(tool) ? tool : undefined
-    const theirs = kind === "resourceTemplate" ? "resource" : kind
-    this.kind = spec.mcp?.as ?? (isRecord(definition) ? theirs : "tool")
+    this.kind = servedAs(spec)?.as ?? "tool"
     this.#options = options
   }
 
@@ -248,11 +248,6 @@ export class OperationTool {
       ...(isExecution && { execution: otherExecution }),
     }
   }
-}
-
-function originOf({ _meta }: OperationSpec): MCPOrigin | undefined {
-  const origin = _meta?.["mcp"] as MCPOrigin | undefined
-  return isRecord(origin) && typeof origin.server === "string" ? origin : undefined
 }
 
 /** Removes invisible text from titles and descriptions, and escapes it in patterns; the same schema if there is none. */

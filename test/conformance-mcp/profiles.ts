@@ -31,6 +31,7 @@ const TOOLS_2025 = [
   "server-session-lifecycle",
   "tools-call-sampling",
   "tools-call-elicitation",
+  "tools-call-with-logging",
   "elicitation-sep1034-defaults",
   "elicitation-sep1330-enums",
 ]
@@ -52,14 +53,12 @@ const TOOLS_2026 = [
   "input-required-result-ignore-extra-params",
   "input-required-result-validate-input",
   "input-required-result-missing-input-response",
+  "input-required-result-capability-check",
 ]
 
 /** For a server: everything about tools. For a client: everything but signing in. */
 export const PROFILES: Readonly<Record<Side, Readonly<Record<Revision, readonly string[]>>>> = {
-  server: {
-    "2025-11-25": [...TOOLS_2025, "tools-call-with-logging"],
-    "2026-07-28": [...TOOLS_2026, "input-required-result-capability-check"],
-  },
+  server: { "2025-11-25": TOOLS_2025, "2026-07-28": TOOLS_2026 },
   gateway: { "2025-11-25": TOOLS_2025, "2026-07-28": TOOLS_2026 },
   client: {
     "2025-11-25": [

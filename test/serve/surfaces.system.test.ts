@@ -29,6 +29,7 @@ const DESCRIPTIONS = ["/operations", "/openapi.json"]
 const OF_A_HUB = [
   "/hub/operations",
   "/hub/search",
+  "/hub/complete/{id}",
   "/hub/sources",
   "/hub/sources/{name}",
   "/hub/sources/{name}/reopen",

@@ -1,8 +1,6 @@
 import type { ApprovalDecision } from "../../core/approvals.ts"
 import type { DryRun } from "../../core/dry-run.ts"
-import { isFailedTool, unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
-import { isFileLike, type FileLike } from "../../schema/files.ts"
-import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import { encodeValue } from "../../core/envelope-codec.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { selectData, selectionOf } from "../../core/selection.ts"
 import { printInputIssues } from "../input/print-issues.ts"
@@ -11,9 +9,10 @@ import type { CommandArgs, CommandDefinition, CommandIO } from "../model.ts"
 import { UsageError } from "../model.ts"
 import { escapeForTerminal, jsonText, note, print, printJson, styled } from "../output.ts"
 import { Interrupted } from "../prompt/terminal.ts"
-import { formOf, resultOptions, showResult } from "../result/show.ts"
+import { printEnvelope } from "../result/print.ts"
+import { resultOptions } from "../result/show.ts"
 import { Running } from "../result/running.ts"
-import { outputOption } from "../shared-options.ts"
+import { outputOption, yesOption } from "../shared-options.ts"
 
 export const command: CommandDefinition = {
   usage: "<operation> [key=value…]",
@@ -36,11 +35,7 @@ export const command: CommandDefinition = {
       description: "Show only these fields of the result: number,assignees.login",
     },
     output: outputOption("Write the result to a file, also images and other bytes; - for stdout"),
-    yes: {
-      type: "boolean",
-      short: "y",
-      description: "Approve the call if a rule asks a person first",
-    },
+    yes: yesOption,
     "dry-run": {
       type: "boolean",
       description: "Check the input and show the request that would be sent, credentials masked",
@@ -79,46 +74,6 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     if (!args.flag("json") && printInputIssues(error, id, io)) return 2
     throw error
   }
-}
-
-async function printEnvelope(
-  envelope: ResponseEnvelope,
-  args: CommandArgs,
-  io: CommandIO,
-): Promise<number> {
-  const form = formOf(args)
-  const output = args.text("output")
-  const { meta } = envelope
-  const isFailure = isFailedTool(meta)
-  // A failed tool is reported as text; with --json the envelope contains it.
-  if (isFailure && form === "people") unwrapOrThrow(envelope)
-  if (isFileLike(envelope.data)) return await printFile(envelope, envelope.data, args, io)
-  if (output !== undefined && !isFailure) {
-    const { saveResult } = await import("../result/save.ts")
-    await saveResult(envelope, output, io)
-    if (form === "people" || output === "-") return 0
-  }
-  showResult(envelope, form, io)
-  return isFailure ? 1 : 0
-}
-
-/** A file as the result: written as it arrives, unless it becomes part of JSON. */
-async function printFile(
-  envelope: ResponseEnvelope,
-  file: FileLike,
-  args: CommandArgs,
-  io: CommandIO,
-): Promise<number> {
-  const { saveFile, showFile } = await import("../result/save.ts")
-  const form = formOf(args)
-  const output = args.text("output")
-  if (output !== undefined) await saveFile(file, output, io)
-  else if (form === "people") await showFile(file, io)
-  else {
-    await encodeFiles(() => encodeEnvelope(envelope))
-    showResult(envelope, form, io)
-  }
-  return 0
 }
 
 /** Prints what a call would do; without a request, its input. */

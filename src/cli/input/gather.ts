@@ -1,6 +1,7 @@
 import type { OperationSpec } from "../../core/types.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
 import { note, escapeForTerminal } from "../output.ts"
+import type { OfferValues } from "../prompt/complete.ts"
 import { canAsk } from "../prompt/terminal.ts"
 import { decodeFiles } from "../../core/decode-files.ts"
 import { readInput } from "./index.ts"
@@ -35,6 +36,7 @@ export async function gatherInput(
   spec: OperationSpec,
   args: CommandArgs,
   io: CommandIO,
+  offered?: OfferValues,
 ): Promise<unknown> {
   const { value, notes, usedStdin } = await readInput(
     {
@@ -47,5 +49,5 @@ export async function gatherInput(
   for (const text of notes) note(io, escapeForTerminal(text))
   if (usedStdin || !canAsk(args, io)) return value
   const { completeInput } = await import("../prompt/complete.ts")
-  return decodeFiles(spec.inputSchema, await completeInput(value, spec.inputSchema, io))
+  return decodeFiles(spec.inputSchema, await completeInput(value, spec.inputSchema, io, offered))
 }

@@ -30,6 +30,11 @@ export async function askField(field: Field, asking: Asking): Promise<unknown> {
       terminal.print(`  ${at + 1}) ${escapeForTerminal(choice.text)}`),
     )
   }
+  const { offered = [] } = field
+  if (choices === undefined && offered.length > 0) {
+    const shown = offered.slice(0, MAX_CHOICES).join(", ")
+    terminal.print(style.dim(`  ${escapeForTerminal(shown)}`))
+  }
   for (;;) {
     const answer = isList(field.view)
       ? await askList(field, asking)
@@ -49,12 +54,12 @@ export async function askField(field: Field, asking: Asking): Promise<unknown> {
 type Answer = { readonly value: unknown } | { readonly issue: string } | undefined
 
 async function askOne(
-  { view }: Field,
+  { view, offered }: Field,
   choices: readonly Choice[] | undefined,
   { terminal, readFile }: Asking,
 ): Promise<Answer> {
   const isHidden = view.text("format") === "password"
-  const complete = choices?.map(({ text }) => text)
+  const complete = choices?.map(({ text }) => text) ?? offered
   const line = await terminal.ask(promptFor(view, choices), { isHidden, complete })
   if (line === "") return undefined
   if (choices !== undefined) return chosen(line.trim(), choices)

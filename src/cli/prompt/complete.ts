@@ -9,11 +9,15 @@ import { askField, type Asking } from "./ask.ts"
 import { missingFields, type Field } from "./fields.ts"
 import { withTerminal, type Terminal } from "./terminal.ts"
 
+/** The values that are offered for an input, with those that are given. */
+export type OfferValues = (name: string, given: object) => Promise<readonly string[]>
+
 /** Asks for missing required values, and returns the completed input. */
 export async function completeInput(
   value: unknown,
   schema: unknown,
   io: CommandIO,
+  offered?: OfferValues,
 ): Promise<unknown> {
   const view = viewOf(schema)
   const fields = missingFields(value, view)
@@ -23,7 +27,9 @@ export async function completeInput(
     for (const { label, steps, only } of fields) assign(target, label, steps, only?.value)
     return target
   }
-  return await withTerminal(io, (terminal) => askFields(value, fields, schema, terminal, io))
+  return await withTerminal(io, (terminal) =>
+    askFields(value, fields, schema, terminal, io, offered),
+  )
 }
 
 /** Asks for fields, and returns a copy of the value with them. */
@@ -33,6 +39,7 @@ export async function askFields(
   schema: unknown,
   terminal: Terminal,
   io: CommandIO,
+  offered?: OfferValues,
 ): Promise<object> {
   const target = copyOf(value)
   const reader = new InputReader(io)
@@ -43,7 +50,9 @@ export async function askFields(
     readFile: (name) => reader.file(name, "The file"),
   }
   for (const field of fields) {
-    const answer = await askField(field, asking)
+    // A server that cannot complete must not stop the question.
+    const values = await offered?.(field.label, target).catch(() => [])
+    const answer = await askField({ ...field, offered: values }, asking)
     if (answer !== undefined) assign(target, field.label, field.steps, answer)
   }
   return target

@@ -11,6 +11,8 @@ export interface Field {
   readonly isRequired: boolean
   /** The only allowed value, or the default of a missing input: either needs no question. */
   readonly only?: { readonly value: unknown } | undefined
+  /** Values that are offered; others are accepted, too. */
+  readonly offered?: readonly string[] | undefined
 }
 
 const MAX_DEPTH = 8

@@ -1,8 +1,16 @@
 import type { CommandArgs, CommandIO, Target } from "../model.ts"
 import { printError, escapeForTerminal, styled } from "../output.ts"
 
-/** Opens the target of a command: a running hub (`--hub`), or sources in this process. */
-export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Target> {
+/**
+ * Opens the target of a command: a running hub (`--hub`), or sources in this process.
+ *
+ * With `withExtras`, MCP servers of this process also have their resources and prompts, unless their configuration says no.
+ */
+export async function openTarget(
+  args: CommandArgs,
+  io: CommandIO,
+  { withExtras = false }: { readonly withExtras?: boolean } = {},
+): Promise<Target> {
   const { hubAddress } = await import("./hub-address.ts")
   const hub = hubAddress(args, io)
   const { remembering } = await import("./remembered.ts")
@@ -11,7 +19,7 @@ export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Targ
     return remembering(new RemoteTarget(hub, io.signal), [], args, io)
   }
   const { configFor } = await import("./config.ts")
-  const config = await configFor(args, io)
+  const config = await configFor(args, io, { withExtras })
   const sources = config.sources.map(({ name }) => name)
   const { LocalTarget } = await import("./local.ts")
   return remembering(new LocalTarget(config, io), sources, args, io)

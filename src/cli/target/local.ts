@@ -5,6 +5,7 @@ import type { Hub } from "../../hub/model.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { AppliedPolicy } from "../../core/policy-state.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { servedAs } from "../../mcp/served-as.ts"
 import type { CommandIO, ListedOperation, ListQuery, Target, TargetCallOptions } from "../model.ts"
 import { matchingIds, missingSource, resolveId, type FailedSource } from "./lookup.ts"
 import { openHub } from "./open-hub.ts"
@@ -59,6 +60,17 @@ export class LocalTarget implements Target {
 
   async specs(): Promise<readonly OperationSpec[]> {
     return (await this.#openWhole()).registry.getAllSpecs()
+  }
+
+  async complete(
+    spec: OperationSpec,
+    name: string,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[]> {
+    const { registry } = await this.#hubWith(idOf(spec))
+    const { argumentValues } = await import("../../hub/complete-argument.ts")
+    const options = { via: "cli", signal: this.#io.signal } as const
+    return await argumentValues(registry.trusted, spec, { name, value: "", given }, options)
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
@@ -154,5 +166,5 @@ function findSpec(registry: Hub["registry"], id: string): OperationSpec | undefi
 
 function listed(spec: OperationSpec): ListedOperation {
   const { type, title, description, tags, deprecated } = spec
-  return { id: idOf(spec), type, title, description, tags, deprecated }
+  return { id: idOf(spec), type, title, description, tags, deprecated, mcp: servedAs(spec) }
 }

@@ -1,10 +1,11 @@
+import { idOf } from "../../core/define.ts"
 import { isForwarded } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { readPolicies, type AppliedPolicy } from "../../core/policy-state.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { uploadOf } from "../../http-client/file-bodies.ts"
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, stringsOf } from "../../internal/guards.ts"
 import { silentLogger } from "../../internal/logger.ts"
 import { FILE_MARK } from "../../schema/files.ts"
 import type { createClient as CreateClient } from "../../index.ts"
@@ -57,6 +58,16 @@ export class RemoteTarget implements Target {
   /** A hub describes them with the operation. */
   policies(spec: OperationSpec): Promise<readonly AppliedPolicy[]> {
     return Promise.resolve(readPolicies(spec))
+  }
+
+  async complete(
+    spec: OperationSpec,
+    argument: string,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[]> {
+    const query = new URLSearchParams({ argument, given: JSON.stringify(given) })
+    const answer = await this.#get(`/hub/complete/${encodeURIComponent(idOf(spec))}?${query}`)
+    return isRecord(answer) ? stringsOf(answer["values"]) : []
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {

@@ -25,7 +25,10 @@ import type { CommonSource, SourceDescription } from "./kind.ts"
 export interface MCPSource
   extends
     CommonSource,
-    Pick<MCPClientConfig, "headers" | "env" | "blockPrivate" | "sessions" | "connectTimeout"> {
+    Pick<
+      MCPClientConfig,
+      "headers" | "env" | "blockPrivate" | "sessions" | "connectTimeout" | "resources" | "prompts"
+    > {
   /** A command line, an http(s) address, or an entry in the format of editors. */
   readonly mcp: string | MCPClientConfig
 }
@@ -162,6 +165,8 @@ export const mcp: SourceDescription<MCPSource> = {
     blockPrivate: OWN_FIELDS.blockPrivate,
     connectTimeout: OWN_FIELDS.connectTimeout,
     sessions: OWN_FIELDS.sessions,
+    resources: OWN_FIELDS.resources,
+    prompts: OWN_FIELDS.prompts,
   },
   hints: {
     command: `Put it into "mcp": { "command": … }.`,

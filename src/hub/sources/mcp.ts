@@ -56,6 +56,8 @@ async function configOf(
     logger,
     ...entry,
     ...(source.sessions !== undefined && { sessions: source.sessions }),
+    ...(source.resources !== undefined && { resources: source.resources }),
+    ...(source.prompts !== undefined && { prompts: source.prompts }),
     ...(source.connectTimeout !== undefined && { connectTimeout: source.connectTimeout }),
     headers: joinHeaders(entry.headers, headers),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),

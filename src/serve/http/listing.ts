@@ -4,6 +4,7 @@ import { specFields } from "../../core/spec-schemas.ts"
 import type { SearchResult } from "../../engine/catalog.ts"
 import type { ServedRegistry } from "../../engine/served-registry.ts"
 import type { OperationSpec, OperationType } from "../../core/types.ts"
+import { servedAs, type ServedAs } from "../../mcp/served-as.ts"
 import { perObject } from "../../internal/per-object.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { jsonAnswer } from "./answer.ts"
@@ -19,6 +20,8 @@ export interface OperationEntry extends Pick<
   "namespace" | "name" | "type" | "title" | "description" | "tags" | "deprecated"
 > {
   readonly id: string
+  /** What MCP clients use it as, if not as a tool. */
+  readonly mcp?: ServedAs | undefined
 }
 
 /** A page of the list of operations. */
@@ -180,7 +183,8 @@ async function searchFor(
 
 function entryOf(spec: OperationSpec): OperationEntry {
   const { namespace, name, type, title, description, tags, deprecated } = spec
-  return { id: `${namespace}.${name}`, namespace, name, type, title, description, tags, deprecated }
+  const entry = { namespace, name, type, title, description, tags, deprecated }
+  return { id: `${namespace}.${name}`, ...entry, mcp: servedAs(spec) }
 }
 
 function wrongCursor(): Error {

@@ -8,7 +8,7 @@ import { readCompletion } from "./completion.ts"
 import type { Extras } from "./extras.ts"
 import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./questions.ts"
-import { logOf, progressOf } from "./reports.ts"
+import { logOf, progressOf, upstreamLog } from "./reports.ts"
 import { ProtocolError, type SurfaceCall } from "../../tools/model.ts"
 import type { Exchange } from "./peer.ts"
 import type { ToolSurface } from "../../tools/surface.ts"
@@ -86,12 +86,18 @@ function runCall(
   const isTool = method === "tools/call"
   const meta = request.params?.["_meta"] as JsonObject | undefined
   const progress = progressOf(meta, exchange)
-  const level = era === "modern" ? meta?.[ENVELOPE.logLevel] : peer.logLevel
+  const isModern = era === "modern"
+  const level = isModern ? meta?.[ENVELOPE.logLevel] : peer.logLevel
+  const capabilities = isModern ? meta?.[ENVELOPE.clientCapabilities] : peer.capabilities
   const common: Omit<SurfaceCall, "signal"> = {
     identity: caller.identity,
     era,
     progress: progress?.report,
     log: isLogLevel(level) ? logOf(subject, level, parts.logger, exchange) : undefined,
+    client: {
+      capabilities: isRecord(capabilities) ? capabilities : {},
+      log: isLogLevel(level) ? upstreamLog(level, exchange) : undefined,
+    },
     metadata: (traceIn(meta) ??
       (incoming && readTrace((header) => incoming.header(header)))) as SurfaceCall["metadata"],
     entry: {
@@ -110,10 +116,9 @@ function runCall(
     valuesFor: exchange.valuesFor,
   }
   const requestInput = liveInput(subject, exchange, parts.inputTimeoutMs)
-  const call =
-    era === "modern"
-      ? callInRounds(parts, exchange, subject, input, common, run)
-      : run({ ...common, signal: token.signal, requestInput })
+  const call = isModern
+    ? callInRounds(parts, exchange, subject, input, common, run)
+    : run({ ...common, signal: token.signal, requestInput })
   return progress === undefined ? call : endAfter(call, progress)
 }
 

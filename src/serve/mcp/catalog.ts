@@ -5,6 +5,7 @@ import { sha256Hex } from "../../internal/sha256.ts"
 import { withoutUndefined } from "../../internal/own.ts"
 import { withoutHiddenText } from "../../mcp/hidden-text.ts"
 import type { JsonObject } from "../../mcp/model.ts"
+import { mimeTypeOf } from "../../mcp/served-as.ts"
 import { parseUriTemplate, type TemplateValue, type UriTemplate } from "../../mcp/uri-template.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import { pageOf, type Page } from "../../tools/listing.ts"
@@ -143,14 +144,6 @@ function resourceDefinition(name: string, tool: OperationTool): JsonObject {
     ...withoutUndefined({ mimeType: mimeTypeOf(outputSchema) }),
     ...ownExtras(tool.spec),
   }
-}
-
-/** The media type of a result that its schema declares. */
-export function mimeTypeOf(outputSchema: unknown): string | undefined {
-  const { contentMediaType, type } = (outputSchema ?? {}) as JsonObject
-  if (typeof contentMediaType === "string") return contentMediaType
-  if (type === "string") return "text/plain"
-  return type === "object" || type === "array" ? "application/json" : undefined
 }
 
 function promptDefinition(name: string, { spec, origin }: OperationTool): JsonObject {

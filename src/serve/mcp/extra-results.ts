@@ -3,10 +3,10 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonObject } from "../../mcp/model.ts"
+import { mimeTypeOf } from "../../mcp/served-as.ts"
 import { withoutServer } from "../../tools/results.ts"
 import type { SurfaceResult } from "../../tools/model.ts"
 import type { OperationTool } from "../../tools/tool.ts"
-import { mimeTypeOf } from "./catalog.ts"
 
 /** The data of an operation that has the form of the protocol already, with the `_meta` of its server. */
 export function readyResult(

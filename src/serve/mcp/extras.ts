@@ -8,6 +8,7 @@ import { INVALID_PARAMS } from "../../mcp/errors.ts"
 import type { JsonObject } from "../../mcp/model.ts"
 import { upstreamOf } from "../../mcp/upstream.ts"
 import { optionsOf } from "../../tools/calls.ts"
+import { completionOf, type Completion } from "../../tools/completion.ts"
 import { ProtocolError, type SurfaceCall, type SurfaceCaller } from "../../tools/model.ts"
 import { dryResult, resultOf } from "../../tools/results.ts"
 import type { ToolSurface } from "../../tools/surface.ts"
@@ -16,7 +17,7 @@ import { ToolNames } from "../../tools/tool-names.ts"
 import type { OperationTool } from "../../tools/tool.ts"
 import { readFormInput } from "../query-input.ts"
 import { Catalog, type ExtraList } from "./catalog.ts"
-import { completionOf, type Completion, type CompletionRequest } from "./completion.ts"
+import type { CompletionRequest } from "./completion.ts"
 import { contentsOf, readyResult } from "./extra-results.ts"
 import { INTERNAL_ERROR } from "./messages.ts"
 
@@ -91,7 +92,7 @@ export class Extras {
     if (tool === undefined) throw unknown(type === "ref/prompt" ? "prompt" : "resource", subject)
     return await this.#guarded(tool, call, async (requestId) => {
       const options = await optionsOf(call, tool.id, requestId, "mcp")
-      return await completionOf(tool, request, options, this.#surface.registry)
+      return await completionOf(this.#surface.registry, tool.spec, request, options)
     })
   }
 

@@ -4,6 +4,7 @@ import { systemClock } from "../../internal/clock.ts"
 import { setRef } from "../../internal/defer.ts"
 import { pause } from "../../internal/wait.ts"
 import { redact, redactText } from "../../internal/redact.ts"
+import type { ClientLog } from "../../core/calling-client.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { LOG_LEVELS, type LogLevel, type JsonObject } from "../../mcp/model.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
@@ -81,6 +82,14 @@ export function progressOf(
     const params = { progressToken, progress, total, message }
     exchange.send(notification("notifications/progress", params))
   })
+}
+
+/** Sends what an imported server logs during a call on to the client, as the server wrote it. */
+export function upstreamLog(threshold: LogLevel, exchange: Exchange): ClientLog {
+  return {
+    level: threshold,
+    send: (params) => exchange.send(notification("notifications/message", params)),
+  }
 }
 
 /** A logger that also sends messages from a level on to a client, with secrets masked. */

@@ -2,7 +2,7 @@ import { Type } from "typebox"
 import { afterEach, describe, expect, test } from "vitest"
 import { toMCP } from "../../../src/to-mcp.ts"
 import type { MCPServerOptions } from "../../../src/to-mcp.ts"
-import type { AnyOperation } from "../../../src/index.ts"
+import type { AnyOperation, ApprovalRule } from "../../../src/index.ts"
 import { silentLogger } from "../../../src/testing.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { connect, type Era } from "./support/clients.ts"
@@ -30,8 +30,12 @@ const note = query("note.get", {
   handler: ({ id }: never) => NOTES.get(id) ?? "none",
 })
 
-async function serve(operations: readonly AnyOperation[], options: MCPServerOptions = {}) {
-  const registry = quietRegistry(operations)
+async function serve(
+  operations: readonly AnyOperation[],
+  options: MCPServerOptions = {},
+  approvals: readonly ApprovalRule[] = [],
+) {
+  const registry = quietRegistry(operations, { approvals })
   const server = toMCP(registry, { logger: silentLogger, ...options })
   const { url } = await server.listen({ port: 0 })
   open.push(server)
@@ -129,6 +133,39 @@ describe.each(ERAS)("resources of a registry, %s", (era) => {
     await expect(clerk.readResource({ uri: "note://secret/1" })).rejects.toThrow(
       "Resource not found",
     )
+  })
+
+  test("are under the rules of approvals: denied ones are hidden, others are read when a person agrees", async () => {
+    const calls: string[] = []
+    const one = (name: string): AnyOperation =>
+      query(`note.${name}`, {
+        mcp: { as: "resource", uri: `note://${name}` },
+        handler: () => `${name} ${calls.push(name)}`,
+      })
+    const { url } = await serve([one("asked"), one("denied"), one("free")], {}, [
+      { match: "note.asked", decide: "ask" },
+      { match: "note.denied", decide: "deny" },
+    ])
+    const answers: ("accept" | "decline")[] = ["decline", "accept"]
+    await using client = await connect(url, era, {
+      capabilities: { elicitation: {} },
+      prepare: (raw) =>
+        raw.setRequestHandler("elicitation/create", async () => ({
+          action: answers.shift() ?? "decline",
+          content: {},
+        })),
+    })
+
+    const { resources } = await client.listResources()
+    expect(resources.map(({ uri }) => uri)).toEqual(["note://asked", "note://free"])
+    await expect(client.readResource({ uri: "note://denied" })).rejects.toThrow(
+      "Resource not found",
+    )
+    await expect(client.readResource({ uri: "note://asked" })).rejects.toThrow("note.asked")
+    expect(calls).toEqual([])
+    expect((await client.readResource({ uri: "note://asked" })).contents).toMatchObject([
+      { text: "asked 1" },
+    ])
   })
 
   test("are limited in size, and their failures are hidden as those of tools", async () => {

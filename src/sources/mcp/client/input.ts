@@ -19,20 +19,6 @@ const CAPABILITY = {
 
 type Question = keyof typeof CAPABILITY
 
-/** The client capabilities that we declare. */
-export function clientCapabilities({
-  forwardInput,
-  elicitation,
-  sampling,
-  roots,
-}: ResolvedServer): JsonObject {
-  return {
-    ...((forwardInput || elicitation !== undefined) && { elicitation: { form: {}, url: {} } }),
-    ...((forwardInput || sampling !== undefined) && { sampling: {} }),
-    ...((forwardInput || roots !== undefined) && { roots: {} }),
-  }
-}
-
 export function isQuestion(method: unknown): method is Question {
   return typeof method === "string" && Object.hasOwn(CAPABILITY, method)
 }

@@ -142,3 +142,13 @@ function argumentSecrets(args: readonly string[]): string[] {
     return flag !== undefined && isSecretName(flag, "setting") ? [argument] : []
   })
 }
+
+// Longer texts lose their end when secrets are masked.
+const MAX_TAIL = 16_000
+
+/** The end of a text, as much of it as is searched for secrets; a line that would be cut is left out. */
+export function lastLines(text: string): string {
+  if (text.length <= MAX_TAIL) return text
+  const end = text.slice(-MAX_TAIL)
+  return end.slice(end.indexOf("\n") + 1)
+}

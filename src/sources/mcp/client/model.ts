@@ -1,5 +1,6 @@
 // The values that a connection, which implements the protocol, and its users exchange.
 
+import type { FromClient } from "../../../core/calling-client.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../../../core/types.ts"
 
@@ -38,7 +39,7 @@ export interface RequestCaller {
 export type RequestInput = (request: InputRequest) => Promise<InputResponse>
 
 /** Options of a request. */
-export interface MCPRequestOptions {
+export interface MCPRequestOptions extends FromClient {
   /** May be a lightweight one, which only `addSignalListener` understands. */
   readonly signal?: AbortSignal | undefined
   /** A hard limit, in epoch milliseconds. */

@@ -103,9 +103,9 @@ export class Requests {
     extra: JsonObject,
     timeout: RequestTimeout,
   ): Promise<JsonObject> {
-    const { isRepeatable = false, progress, requestInput, meta, caller } = options
+    const { isRepeatable = false, progress, requestInput, meta, caller, client } = options
     const all = meta === undefined ? { ...params, ...extra } : { ...params, ...extra, _meta: meta }
-    const about = { phase, tool, definition, caller }
+    const about = { phase, tool, definition, caller, client }
     const sent = { method, params: all, ...about, timeout, progress, requestInput }
     let renewals = 0
     let losses = 0

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../mcp/model.ts"
 import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
+import type { CallingClient } from "../../../core/calling-client.ts"
 import type { ProgressUpdate } from "../../../core/types.ts"
 import type { RequestCaller, RequestInput } from "./model.ts"
 import type { RequestTimeout } from "./request-timeout.ts"
@@ -19,6 +20,7 @@ export interface SessionRequest {
   readonly progress?: ((update: ProgressUpdate) => void) | undefined
   readonly requestInput?: RequestInput | undefined
   readonly caller?: RequestCaller | undefined
+  readonly client?: CallingClient | undefined
 }
 
 /** A pending request. */

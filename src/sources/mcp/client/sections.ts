@@ -6,6 +6,7 @@ import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import { carrierOf, type CarriesTrace } from "../../../core/tracing.ts"
 import type { JsonObject } from "../../../mcp/model.ts"
+import type { FromClient } from "../../../core/calling-client.ts"
 import type { MCPUpstream } from "../../../mcp/upstream.ts"
 import type { CallOptions } from "../../../core/types.ts"
 import type { ResolvedServer } from "../config.ts"
@@ -165,17 +166,18 @@ export type ToolCallContext = Pick<
   CallOptions,
   "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity" | "requestId"
 > &
-  CarriesTrace
+  CarriesTrace &
+  FromClient
 
 /** The request options of a call that only reads: the request has no effect, so it may be repeated. */
 export function readOptions(
   context: ToolCallContext,
   operationId: string | undefined,
 ): MCPRequestOptions {
-  const { signal, deadline, progress, requestInput } = context
+  const { signal, deadline, progress, requestInput, client } = context
   const meta = carrierOf(context, "mcp") as JsonObject | undefined
   const caller = callerOf(context, operationId)
-  return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
+  return { signal, deadline, progress, requestInput, meta, caller, client, isRepeatable: true }
 }
 
 /** The caller of a request; its members are read only if they are needed. */

@@ -15,9 +15,10 @@ import {
 } from "./running-request.ts"
 import { FramedTransport } from "./framed-transport.ts"
 import { paramHeaders } from "./header-params.ts"
-import { answerQuestions, clientCapabilities, onlyOf } from "./input.ts"
+import { clientCapabilities } from "./capabilities.ts"
+import { answerQuestions, onlyOf } from "./input.ts"
 import { LogLines, type MCPLogReader } from "./log-lines.ts"
-import type { Secrets } from "./mask.ts"
+import { lastLines, type Secrets } from "./mask.ts"
 import type { MCPPeer } from "./model.ts"
 import type { ClientLike, SdkModule, TransportLike } from "./sdk.ts"
 import type { ChildTransport } from "./stdio/transport.ts"
@@ -36,8 +37,6 @@ export interface SessionHost {
 
 // Milliseconds that ending the session of an HTTP server may take.
 const DELETE_MS = 1000
-// Longer texts lose their end when secrets are masked.
-const MAX_TAIL = 16_000
 
 /** One process, or one session over HTTP, from its start to its end. */
 export class Session {
@@ -134,6 +133,17 @@ export class Session {
   /** Sends one request and returns its raw result. */
   async request(request: SessionRequest): Promise<JsonObject> {
     const { timeout } = request
+    const level = this.#log.levelToSet(request.client, this.peer)
+    if (level !== undefined) {
+      const asked = {
+        method: "logging/setLevel",
+        params: { level },
+        phase: "list",
+        timeout,
+      } as const
+      // Without it, the call works all the same.
+      await this.request(asked).catch(() => undefined)
+    }
     const running = new RunningRequest(++this.#lastId, request, (error) => {
       this.#host.server.logger.warn("A listener for progress threw", { error })
     })
@@ -237,13 +247,19 @@ export class Session {
 
   async #send(running: RunningRequest): Promise<void> {
     if (this.isLost) throw connectionClosedError()
-    const { params, definition } = running.request
-    const isLogged = this.peer.era === "modern" && this.#log.isReading
-    const log = isLogged ? { [ENVELOPE.logLevel]: "debug" } : undefined
+    const { params } = running.request
+    const { server } = this.#host
     const own = params["_meta"] as object | undefined
-    const _meta = { ...this.#envelope, ...own, ...log, progressToken: running.id }
+    const _meta = {
+      ...this.#envelope,
+      ...own,
+      ...(this.peer.era === "modern" && this.#log.wishes(running.request.client, server)),
+      progressToken: running.id,
+    }
     await this.frames.request(running, { ...params, _meta }, () =>
-      this.peer.era === "modern" ? paramHeaders(definition, params["arguments"]) : {},
+      this.peer.era === "modern"
+        ? paramHeaders(running.request.definition, params["arguments"])
+        : {},
     )
   }
 
@@ -280,11 +296,4 @@ export class Session {
       this.#host.lost(this, this.errorOf(why, { phase: "connect" }))
     }
   }
-}
-
-/** The end of a text, as much of it as is searched for secrets; a line that would be cut is left out. */
-function lastLines(text: string): string {
-  if (text.length <= MAX_TAIL) return text
-  const end = text.slice(-MAX_TAIL)
-  return end.slice(end.indexOf("\n") + 1)
 }

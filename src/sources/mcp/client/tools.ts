@@ -144,6 +144,7 @@ export class ToolSection extends Section<Tool> {
           meta: { ...carrier, [WHOLE_RESULT]: true },
           isRepeatable: isRepeatable(server, tool),
           caller: callerOf(context, operationId),
+          client: context.client,
         }),
     )
     return toolEnvelope(result, {
