@@ -18,20 +18,8 @@ export const commonOptions: OptionSpecs = {
   help: { type: "boolean", short: "h", description: "Show this help" },
 }
 
-/** Options that select the sources of operations. */
-export const sourceOptions: OptionSpecs = {
-  config: {
-    type: "string",
-    short: "c",
-    value: "file",
-    description: "The configuration; default: operations.config.* here or above",
-    complete: "file",
-  },
-  trust: {
-    type: "boolean",
-    description:
-      "Open the configuration that is found here or above, this once; also OPERATIONS_TRUST=1",
-  },
+/** Options that say which hub. */
+export const hubOptions: OptionSpecs = {
   hub: {
     type: "string",
     value: "url",
@@ -46,6 +34,23 @@ export const sourceOptions: OptionSpecs = {
     type: "boolean",
     description: "Send the token, or headers of --remote, to another machine over plain http",
   },
+}
+
+/** Options that select the sources of operations. */
+export const sourceOptions: OptionSpecs = {
+  config: {
+    type: "string",
+    short: "c",
+    value: "file",
+    description: "The configuration; default: operations.config.* here or above",
+    complete: "file",
+  },
+  trust: {
+    type: "boolean",
+    description:
+      "Open the configuration that is found here or above, this once; also OPERATIONS_TRUST=1",
+  },
+  ...hubOptions,
   ...Object.assign({}, ...SOURCE_NAMES.map(optionsOf)),
   header: {
     type: "string",

@@ -36,6 +36,8 @@ export interface TracedCall {
   readonly entry: CallEntry | undefined
   /** What the sender of an outermost call sent; malformed values are left out. */
   readonly trace: TraceContext | undefined
+  /** The id of the trace that the call belongs to, by another tracer or by what was sent. Read it before the call ends. */
+  readonly traceId: string | undefined
   /** As the caller passed it, before any check. */
   readonly identity: Identity | undefined
   /** As the caller passed it, before any check. It may be secret. */
@@ -76,6 +78,8 @@ export interface CallScope {
   item?(): void
   /** A policy did something: retried, answered from a cache, made the call wait. */
   event?(name: string, attributes: TraceAttributes): void
+  /** The handler has written a line to `context.log`. Its text may be secret. */
+  log?(level: string, message: string): void
   /** The trace context for a request that leaves. */
   carrier?(to: TraceDestination): TraceContext | undefined
   /** The scope of an exchange with another system. */

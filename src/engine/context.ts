@@ -6,9 +6,9 @@ import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
-import { withFields, type Logger } from "../internal/logger.ts"
+import type { Logger } from "../internal/logger.ts"
 import type { CallTracing } from "../core/tracing.ts"
-import { logFieldsOf, tracingOf } from "./trace.ts"
+import { tracedLog, tracingOf } from "./trace.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { ResponseHost } from "../core/http-response.ts"
 import type { OuterCall } from "../core/outer-call.ts"
@@ -93,8 +93,7 @@ export class CallContext implements OperationContext {
   get log(): Logger {
     const { options, kernel, root } = this.#invocation
     const log = options?.log ?? root.options?.log ?? kernel.logger
-    const fields = logFieldsOf(this.#invocation)
-    return fields === undefined ? log : withFields(log, fields)
+    return tracedLog(this.#invocation, log)
   }
 
   // Getters, so that `const { call } = context` works; the functions are created when they are read.

@@ -37,9 +37,12 @@ function ask(
   const { operationId, requestId, kernel } = call
   const outcome = new Promise<InputResponse>((resolve, reject) => {
     let isOpen = true
+    const asked = kernel.clock.now()
     const close = (): void => {
-      if (isOpen) for (const one of waiting) one.stopClock(-1)
+      if (!isOpen) return
       isOpen = false
+      for (const one of waiting) one.stopClock(-1)
+      call.scope?.event?.("operations.question", { wait_ms: kernel.clock.now() - asked })
       limit.stop()
       call.abandon(question)
     }

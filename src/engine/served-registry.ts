@@ -15,6 +15,7 @@ export type ServedRegistry = AnyRegistry &
       | "onCall"
       | "outlook"
       | "policyState"
+      | "trace"
       | "updateIndex"
     >
   >

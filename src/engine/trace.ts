@@ -1,3 +1,4 @@
+// The tracers of a registry, and their scopes of its calls.
 import {
   traceIn,
   type CallOutcome,
@@ -14,7 +15,7 @@ import {
 } from "../core/tracing.ts"
 import type { CallError } from "../core/errors.ts"
 import type { CallOptions } from "../core/types.ts"
-import type { Logger } from "../internal/logger.ts"
+import { withFields, type Logger } from "../internal/logger.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { Call } from "./call.ts"
 
@@ -76,6 +77,7 @@ export class Tracers {
           via: parent?.via ?? options?.via ?? "call",
           entry: parent === undefined ? (options as FromEntry | undefined)?.entry : undefined,
           trace: parent === undefined ? sentBy(options) : undefined,
+          traceId: parent === undefined ? traceIdOf(sentBy(options)) : undefined,
           identity: parent?.identity ?? options?.identity,
           input: undefined,
         }
@@ -105,6 +107,17 @@ class Scopes implements CallScope {
   constructor(tracers: Tracers, parts: readonly Part[]) {
     this.#tracers = tracers
     this.parts = parts
+  }
+
+  /** Every tracer has a part. */
+  get isComplete(): boolean {
+    return this.parts.length >= this.#tracers.size
+  }
+
+  /** These, and those of tracers that have none here. */
+  with({ parts }: Scopes): Scopes {
+    const more = parts.filter(({ tracer }) => !this.parts.some((own) => own.tracer === tracer))
+    return more.length === 0 ? this : new Scopes(this.#tracers, [...this.parts, ...more])
   }
 
   /** The outcome is that of `work`, which runs exactly once, whatever the tracers do. */
@@ -142,6 +155,10 @@ class Scopes implements CallScope {
 
   event(name: string, attributes: TraceAttributes): void {
     this.#each(({ scope }) => scope.event?.(name, attributes))
+  }
+
+  log(level: string, message: string): void {
+    this.#each(({ scope }) => scope.log?.(level, message))
   }
 
   carrier(to: TraceDestination): TraceContext | undefined {
@@ -220,6 +237,14 @@ class CallToTrace implements TracedCall {
     return parent === undefined ? sentBy(options) : undefined
   }
 
+  get traceId(): string | undefined {
+    for (const { scope, options } of callsAbove(this.#call)) {
+      const id = scope?.fields?.()?.trace_id ?? traceIdOf(sentBy(options))
+      if (id !== undefined) return id
+    }
+    return undefined
+  }
+
   get identity(): TracedCall["identity"] {
     return this.#call.identity
   }
@@ -235,24 +260,35 @@ export function tracingOf(call: Call): CallTracing {
       }
       return undefined
     },
-    child: (name, to, attributes) => {
-      for (const { scope } of callsAbove(call)) {
-        if (scope !== undefined) return scope.child?.(name, to, attributes)
-      }
-      return undefined
-    },
+    child: (name, to, attributes) => nearestScope(call)?.child?.(name, to, attributes),
   }
 }
 
-/** The fields of the nearest traced call for log lines. */
-export function logFieldsOf(call: Call): TraceFields | undefined {
-  for (const { scope } of callsAbove(call)) if (scope !== undefined) return scope.fields?.()
-  return undefined
+/** A logger whose lines name the span of the nearest call that is traced. */
+export function tracedLog(call: Call, log: Logger): Logger {
+  const scope = nearestScope(call)
+  if (scope === undefined) return log
+  return withFields(log, scope.fields?.(), (level, message) => scope.log?.(level, message))
+}
+
+/** For each tracer the scope of the nearest call above that it follows. */
+function nearestScope(call: Call): CallScope | undefined {
+  let nearest: Scopes | undefined
+  for (const { scope } of callsAbove(call)) {
+    if (scope === undefined) continue
+    nearest = nearest === undefined ? (scope as Scopes) : nearest.with(scope as Scopes)
+    if (nearest.isComplete) break
+  }
+  return nearest
 }
 
 /** The call, its caller, and so on to the outermost one. */
 function* callsAbove(call: Call | undefined): Iterable<Call> {
   for (let at = call; at !== undefined; at = at.caller) yield at
+}
+
+function traceIdOf(trace: TraceContext | undefined): string | undefined {
+  return trace?.traceparent?.slice(3, 35)
 }
 
 function scopeFor(call: Call | undefined, tracer: CallTracer): CallScope | undefined {

@@ -1,20 +1,22 @@
 import type { RecordConfig } from "../config/model.ts"
 import type { CallTrace } from "../engine/observe.ts"
 import type { Clock } from "../internal/platform.ts"
-import { CallSeries } from "./activity/call-series.ts"
+import { CallSeries, type HubLoad } from "./activity/call-series.ts"
 import { CallCounters, SourceCounters } from "./activity/counters.ts"
 import type { HubStats, SourceCalls } from "./activity/counters.ts"
 import { Recorder } from "./activity/recorder.ts"
+import { Timelines } from "./activity/timeline.ts"
 import type { Listeners } from "../internal/listeners.ts"
 import type { Hub, SourceLogLine, SourceStatus } from "./model.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 
+export type { CallEnded, CallTrace } from "../engine/observe.ts"
 export type { HubStats } from "./activity/counters.ts"
 
 /** What is observed: the calls of a registry, and sources if it has some. */
 export interface Observed extends Pick<Hub, "sources" | "onStatus"> {
   readonly registry: Pick<OperationRegistry, "onCall"> &
-    Partial<Pick<OperationRegistry, "recordCalls">>
+    Partial<Pick<OperationRegistry, "recordCalls" | "trace">>
 }
 
 /** What events are about, by their kind. */
@@ -75,6 +77,8 @@ export class Activity {
   readonly #clock: Clock
   readonly #counters: CallCounters
   readonly series: CallSeries = new CallSeries()
+  /** What happened in the last calls. */
+  readonly timelines: Timelines
   readonly #bySource = new SourceCounters()
   readonly #readers = new Set<ActivityReader>()
   readonly #logReaders: ActivityOptions["logReaders"]
@@ -90,9 +94,11 @@ export class Activity {
     this.#clock = clock
     this.#counters = new CallCounters(clock)
     this.recorder = record === false ? undefined : new Recorder(record === true ? {} : record)
+    this.timelines = new Timelines({ clock, sourceOf, keepsTexts: record !== false })
     const stop = this.recorder && hub.registry.recordCalls?.(this.recorder)
+    const untrace = hub.registry.trace?.(this.timelines)
     this.#stops = [
-      ...(stop === undefined ? [] : [stop]),
+      ...[stop, untrace].filter((one) => one !== undefined),
       hub.registry.onCall((call) => {
         const trace = withoutError(call)
         this.#count(trace)
@@ -106,6 +112,11 @@ export class Activity {
 
   get stats(): HubStats {
     return this.#counters.stats()
+  }
+
+  /** The load of the last hour: of an operation, of a source, or of everything. */
+  load(operationId: string | undefined, source: string | undefined): HubLoad {
+    return this.series.load(this.#clock.now(), operationId, source)
   }
 
   /** The calls of a source. */

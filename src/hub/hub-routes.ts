@@ -146,6 +146,18 @@ export function createHubRoutes(
         const calls = recorderOf(activity).find(requestId ?? "", caller.identity)
         return json({ calls: mapTexts(calls, hub.mask) })
       }),
+      forAdmins("GET", "/hub/timelines", ({ incoming }) => {
+        const requestId = new URLSearchParams(incoming.query).get("requestId") ?? ""
+        return json({ timelines: mapTexts(activity.timelines.find(requestId), hub.mask) })
+      }),
+      forAdmins("GET", "/hub/load", ({ incoming }) => {
+        const query = new URLSearchParams(incoming.query)
+        const load = activity.load(
+          query.get("operation") ?? undefined,
+          query.get("source") ?? undefined,
+        )
+        return json(load)
+      }),
       forAdmins("GET", "/hub/events", (request) =>
         eventsFor(request, context, activity, heartbeats),
       ),

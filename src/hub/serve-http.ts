@@ -61,7 +61,7 @@ const NO_SOURCES: Parameters<typeof createHubRoutes>[0] & Parameters<typeof crea
 
 /** The calls of exposed operations; those of hidden ones are not shown. */
 function observedRegistry(registry: ServedRegistry, expose: ExposeOptions = {}): Observed {
-  const { onCall } = registry
+  const { onCall, trace } = registry
   const isExposed = exposure(expose)
   // An operation may be removed while its calls run.
   const hidden = new Set<string>()
@@ -75,8 +75,12 @@ function observedRegistry(registry: ServedRegistry, expose: ExposeOptions = {}):
   return {
     registry: {
       onCall: (listener) =>
-        onCall?.call(registry, (trace) => {
-          if (isShown(trace.operationId)) listener(trace)
+        onCall?.call(registry, (call) => {
+          if (isShown(call.operationId)) listener(call)
+        }) ?? (() => undefined),
+      trace: (tracer) =>
+        trace?.call(registry, {
+          begin: (call) => (isShown(call.operationId) ? tracer.begin(call) : undefined),
         }) ?? (() => undefined),
     },
     sources: [],

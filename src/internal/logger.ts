@@ -22,12 +22,19 @@ export const consoleLogger: Logger = {
   },
 }
 
-/** A logger that adds fields to each line. */
-export function withFields(logger: Logger, fields: object): Logger {
+/** A logger that adds fields to each line, and reports it. */
+export function withFields(
+  logger: Logger,
+  fields: object | undefined,
+  onLine: (level: keyof Logger, message: string) => void,
+): Logger {
   const level =
     (name: keyof Logger): Logger["info"] =>
-    (message, own) =>
-      logger[name](message, { ...own, ...fields })
+    (message, own) => {
+      onLine(name, message)
+      if (fields === undefined) logger[name](message, own)
+      else logger[name](message, { ...own, ...fields })
+    }
   return { debug: level("debug"), info: level("info"), warn: level("warn"), error: level("error") }
 }
 

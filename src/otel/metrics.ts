@@ -122,6 +122,9 @@ export class CallMetrics {
       case "operations.retry":
         this.#attempts.add(1, { ...attributes, ...failed, [ATTRIBUTE.attemptReason]: "retry" })
         return
+      case "operations.hedge":
+        this.#attempts.add(1, { ...attributes, [ATTRIBUTE.attemptReason]: "hedge" })
+        return
       case "operations.retry.denied":
         this.#retryDenied.add(1, attributes)
         return

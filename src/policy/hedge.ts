@@ -87,6 +87,7 @@ export class Hedge {
             if (left === 0 || running.size === 0 || hasStreams(call.input)) return
             if (!this.#budget.take(this.#clock.now())) return
             left--
+            call.event?.("operations.hedge", { attempt: tally.attempts + 1 })
             start()
           }, after)
         }

@@ -22,6 +22,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   import: entry("Add a source to the configuration", () => import("./import.ts")),
   types: entry("Write TypeScript types for every operation", () => import("./types.ts")),
   doctor: entry("Check configuration, credentials and sources", () => import("./doctor.ts")),
+  calls: entry(
+    "Follow the calls of a hub, or show what happened in one",
+    () => import("./calls.ts"),
+  ),
   audit: entry("Show who called what, and check the log", () => import("./audit.ts")),
   trust: entry("Trust the configuration of a folder", () => import("./trust.ts")),
   "hash-key": entry(

@@ -3,6 +3,7 @@ import { CallError, isCallError } from "../../core/errors.ts"
 import { problemError } from "../../core/problem.ts"
 import { exchange } from "../../http-client/exchange.ts"
 import { readBody } from "../../http-client/read-body.ts"
+import { createSseFrameParser, type Frame } from "../../http-client/sse.ts"
 import type { HubAddress } from "./hub-address.ts"
 
 // Results of operations may be large; the hub has its own limits.
@@ -19,20 +20,51 @@ export async function getFromHub(
   path: string,
   signal: AbortSignal,
 ): Promise<unknown> {
+  const { response, reading } = await ask(address, path, signal, "application/json")
+  const { data } = await readBody(response, reading)
+  if (typeof data === "object" && data !== null) return data
+  throw notHub(response.status, address.url)
+}
+
+/** Maximum number of characters of an event of a hub. */
+const MAX_EVENT = 10 * 1024 * 1024
+
+/** The server-sent events of a path of a hub. Leaving the loop ends the request. */
+export async function* eventsFromHub(
+  address: HubAddress,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, void, void> {
+  const { response } = await ask(address, path, signal, "text/event-stream")
+  const { body, contentType, status } = response
+  if (body === null || !contentType.startsWith("text/event-stream")) {
+    await body?.cancel()
+    throw notHub(status, address.url)
+  }
+  const frames = createSseFrameParser(MAX_EVENT)
+  const decoder = new TextDecoder()
+  for await (const bytes of body) {
+    yield* frames.feed(decoder.decode(bytes, { stream: true }))
+    if (frames.isOverLimit) throw notHub(status, address.url)
+  }
+}
+
+/** The successful response to a request; throws the error of any other. */
+async function ask(address: HubAddress, path: string, signal: AbortSignal, accept: string) {
   const { url, token } = address
   const method = "GET"
   const secrets = token === undefined ? [] : [token]
   const common = { signal, secrets, operationId: undefined, subject: "The request to the hub" }
-  const headers = { accept: "application/json", ...hubHeaders(address) }
+  const headers = { accept, ...hubHeaders(address) }
   const response = await exchange(
     { method, url: `${url}${path}`, headers, body: undefined },
     { ...common, fetch: globalThis.fetch, mayHaveEffect: false },
   )
   const isFailure = response.status >= 400
   const reading = { ...common, method, maxBytes: MAX_BYTES, truncate: isFailure }
+  if (!isFailure) return { response, reading }
   const { data } = await readBody(response, reading)
-  if (!isFailure && typeof data === "object" && data !== null) return data
-  throw withCure(isFailure ? problemError(data) : undefined, url) ?? notHub(response.status, url)
+  throw withCure(problemError(data), url) ?? notHub(response.status, url)
 }
 
 /** An error of a hub, with what to do about it. */

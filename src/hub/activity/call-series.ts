@@ -1,13 +1,27 @@
 import type { CallEnded, CallTrace } from "../../engine/observe.ts"
 import { BoundedNames, OTHER } from "../../internal/bounded-names.ts"
 import { BUCKETS } from "../../otel/conventions.ts"
-import { LastHour } from "./last-hour.ts"
+import { LastHour, type HourStats, type LoadStats } from "./last-hour.ts"
 
 /** Operations with series of their own. */
 const MAX_OPERATIONS = 1000
 /** Error codes of an operation with series of their own. */
 const MAX_CODES = 20
 const MAX_CODE_LENGTH = 100
+/** Operations and sources that are listed with their load. */
+const MAX_LISTED = 100
+
+/** The load of one operation or source. */
+export interface NamedLoad extends LoadStats {
+  readonly name: string
+}
+
+/** The load of the last hour: of the hub, of an operation or of a source. */
+export interface HubLoad extends HourStats {
+  /** Those with most calls, which come first. */
+  readonly operations: readonly NamedLoad[]
+  readonly sources: readonly NamedLoad[]
+}
 
 /** What is counted of one operation since the hub was started. */
 export interface OperationSeries {
@@ -27,7 +41,8 @@ export interface OperationSeries {
 /** Counts the calls of each operation in bounded memory. */
 export class CallSeries {
   readonly #series = new Map<string, OperationSeries>()
-  readonly all: LastHour = new LastHour()
+  readonly #sources = new Map<string, LastHour>()
+  readonly #all = new LastHour()
 
   get operations(): Iterable<OperationSeries> {
     return this.#series.values()
@@ -35,6 +50,22 @@ export class CallSeries {
 
   of(operationId: string): OperationSeries | undefined {
     return this.#series.get(operationId)
+  }
+
+  /** The load of an operation, of a source, or of everything. */
+  load(now: number, operationId: string | undefined, source: string | undefined): HubLoad {
+    const one =
+      operationId !== undefined
+        ? this.of(operationId)?.hour
+        : source === undefined
+          ? this.#all
+          : this.#sources.get(source)
+    const operations = Array.from(this.#series, ([name, { hour }]) => [name, hour] as const)
+    return {
+      ...(one ?? new LastHour()).stats(now),
+      operations: busiest(operations, now),
+      sources: busiest([...this.#sources], now),
+    }
   }
 
   add(trace: CallTrace, source: string | undefined, now: number): void {
@@ -52,8 +83,8 @@ export class CallSeries {
     series.outcomes.set(name, (series.outcomes.get(name) ?? 0) + 1)
     // A subscription lasts as long as its reader stays, and a cancelled call until its caller left.
     const isMeasured = outcome !== "aborted" && type !== "subscription"
-    for (const hour of [series.hour, this.all]) {
-      hour.add(now, isFailed, isMeasured ? durationMs : undefined)
+    for (const hour of [series.hour, this.#all, this.#hourOf(series.source)]) {
+      hour?.add(now, isFailed, isMeasured ? durationMs : undefined)
     }
     if (!isMeasured) return
     const seconds = durationMs / 1000
@@ -61,6 +92,15 @@ export class CallSeries {
     const bucket = at === -1 ? BUCKETS.length : at
     series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1
     series.seconds += seconds
+  }
+
+  #hourOf(source: string | undefined): LastHour | undefined {
+    if (source === undefined) return undefined
+    const existing = this.#sources.get(source)
+    if (existing !== undefined || this.#sources.size >= MAX_OPERATIONS) return existing
+    const hour = new LastHour()
+    this.#sources.set(source, hour)
+    return hour
   }
 
   #open(id: string, source: string | undefined): OperationSeries {
@@ -82,4 +122,12 @@ export class CallSeries {
     this.#series.set(operationId, series)
     return series
   }
+}
+
+function busiest(hours: readonly (readonly [string, LastHour])[], now: number): NamedLoad[] {
+  return hours
+    .map(([name, hour]) => ({ name, ...hour.total(now) }))
+    .filter(({ calls }) => calls > 0)
+    .toSorted((left, right) => right.calls - left.calls || (left.name < right.name ? -1 : 1))
+    .slice(0, MAX_LISTED)
 }

@@ -7,23 +7,17 @@ const BUCKETS = 40
 /** Calls, failed calls, and the buckets. */
 const WIDTH = 2 + BUCKETS
 
-/** Calls of the last hour. Percentiles are estimates, at most a fifth away. */
-export interface HourStats {
+/** Calls of some time. Percentiles are estimates, at most a fifth away. */
+export interface LoadStats {
   readonly calls: number
   readonly errors: number
-  readonly latencyMs: Percentiles
-  /** One entry per minute, oldest first; the last is the current minute. */
-  readonly minutes: readonly {
-    readonly calls: number
-    readonly errors: number
-    readonly latencyMs: Percentiles
-  }[]
+  readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number }
 }
 
-interface Percentiles {
-  readonly p50: number
-  readonly p90: number
-  readonly p99: number
+/** Calls of the last hour. */
+export interface HourStats extends LoadStats {
+  /** One entry per minute, oldest first; the last is the current minute. */
+  readonly minutes: readonly LoadStats[]
 }
 
 /** Counts calls by minute, in 10 KiB. */
@@ -45,14 +39,22 @@ export class LastHour {
 
   stats(now: number): HourStats {
     this.#moveTo(now)
-    const total = new Uint32Array(WIDTH)
     const minutes = Array.from({ length: MINUTES }, (_, index) => {
       const at = slotOf(this.#newest + 1 + index) * WIDTH
-      const counts = this.#counts.subarray(at, at + WIDTH)
-      for (const [place, count] of counts.entries()) total[place] = (total[place] ?? 0) + count
-      return summaryOf(counts)
+      return summaryOf(this.#counts.subarray(at, at + WIDTH))
     })
-    return { ...summaryOf(total), minutes }
+    return { ...this.total(now), minutes }
+  }
+
+  /** The same without the minutes, which is much cheaper. */
+  total(now: number): LoadStats {
+    this.#moveTo(now)
+    const total = new Uint32Array(WIDTH)
+    for (let at = 0; at < this.#counts.length; at++) {
+      const place = at % WIDTH
+      total[place] = (total[place] ?? 0) + (this.#counts[at] ?? 0)
+    }
+    return summaryOf(total)
   }
 
   /** Clears the minutes that have passed since the newest one. Steps back in time are ignored. */
@@ -76,7 +78,7 @@ function bucketOf(durationMs: number): number {
   return Math.min(BUCKETS - 1, Math.max(0, Number.isFinite(bucket) ? bucket : 0))
 }
 
-function summaryOf(counts: Uint32Array): Omit<HourStats, "minutes"> {
+function summaryOf(counts: Uint32Array): LoadStats {
   const [calls = 0, errors = 0, ...buckets] = counts
   const measured = buckets.reduce((sum, count) => sum + count, 0)
   const at = (part: number): number => {
