@@ -71,6 +71,24 @@ export interface ApprovalDecision {
   readonly nested?: boolean | undefined
 }
 
+/** What one rule says of a call. */
+export interface RuleOutcome {
+  readonly rule: string
+  /** `later`: an earlier rule of its list applies. */
+  readonly state: "applies" | "differs" | "later"
+  /** What it decides where it applies; of a function what it returned. */
+  readonly decide?: Verdict | undefined
+  readonly reason?: string | undefined
+  /** The first field of the rule that the call does not match. */
+  readonly field?: keyof ApprovalRule | undefined
+}
+
+/** Why a call is decided as it is. */
+export interface ApprovalTest {
+  readonly decision: ApprovalDecision
+  readonly rules: readonly RuleOutcome[]
+}
+
 /** The decision about a call that runs, and who approved it. */
 export interface CallApproval extends ApprovalDecision {
   /** The id of the person who approved it; `"caller"` if whoever called was asked. */

@@ -34,6 +34,7 @@ const OF_A_HUB = [
   "/hub/sources/{name}/reopen",
   "/hub/sources/{name}/report",
   "/hub/approvals",
+  "/hub/approvals/test",
   "/hub/approvals/{id}",
   "/hub/tools",
   "/hub/calls",

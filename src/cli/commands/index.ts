@@ -18,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   import: entry("Add a source to the configuration", () => import("./import.ts")),
   types: entry("Write TypeScript types for every operation", () => import("./types.ts")),
   doctor: entry("Check configuration, credentials and sources", () => import("./doctor.ts")),
+  approvals: entry("Test rules, and approve calls that wait", () => import("./approvals.ts")),
   audit: entry("Show who called what, and check the log", () => import("./audit.ts")),
   trust: entry("Trust the configuration of a folder", () => import("./trust.ts")),
   "hash-key": entry(
