@@ -73,6 +73,7 @@ export class Approvals {
     const whole: ApprovalCall = {
       identity: undefined,
       input: undefined,
+      client: undefined,
       ...call,
       via: call.via ?? "call",
     }
@@ -223,8 +224,8 @@ function firstOf(
 }
 
 function subjectOf(call: MiddlewareCall, hasClaims: boolean | undefined): ApprovalCall {
-  const { operationId, spec, identity, input, via, isNested, metadata } = call
-  return { operationId, spec, identity, input, via, isNested, metadata, hasClaims }
+  const { operationId, spec, identity, input, via, client, isNested, metadata } = call
+  return { operationId, spec, identity, input, via, client, isNested, metadata, hasClaims }
 }
 
 function stricterOf(

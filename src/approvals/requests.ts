@@ -50,7 +50,8 @@ export class ApprovalRequests {
 
   /** Returns when a person has approved a call; throws if it does not run. */
   async ask(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> {
-    const { operationId, identity, via } = call
+    const { operationId, identity } = call
+    const via = call.client ?? call.via
     const caller = callerOf(identity)
     const grant =
       this.#tickets.grantFor(caller, operationId) ??

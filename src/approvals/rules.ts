@@ -140,7 +140,7 @@ function compileCondition(condition: ApprovalCondition, rule: string): Condition
   }
   if (via !== undefined) {
     const ways = manyOf<string>(via)
-    ofCall.push(["via", (call) => ifKnown(call, "via", () => isOneOf(ways, call.via))])
+    ofCall.push(["via", (call) => isFrom(ways, call)])
   }
   if (input !== undefined) {
     const accepts = inputCheck(input, rule)
@@ -168,6 +168,15 @@ function ifKnown(
   test: () => boolean,
 ): boolean | undefined {
   return name in call ? test() : undefined
+}
+
+/** Rules for `console` apply besides those for the way in which it calls: other clients can say that they are one. */
+function isFrom(ways: readonly string[], call: ApprovalCall): boolean | undefined {
+  const { via, client } = call
+  if (isOneOf(ways, via) || isOneOf(ways, client)) return true
+  const canBeConsole = via === undefined || via === "http" || via === "websocket"
+  if (canBeConsole && ways.includes("console") && !("client" in call)) return undefined
+  return "via" in call ? false : undefined
 }
 
 function isOneOf(texts: readonly string[], text: unknown): boolean {

@@ -46,6 +46,8 @@ export interface ApprovalCall {
   /** As the handler gets it. */
   readonly input?: unknown
   readonly via?: CallWay | undefined
+  /** The outermost call came from a client that says that it is this one; it may be another one. */
+  readonly client?: "console" | undefined
   /** Another call made it. */
   readonly isNested?: boolean | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined

@@ -1,6 +1,7 @@
 import type { ApprovalAnswer, WaitingApproval } from "../approvals/tickets.ts"
 import type { ApprovalTest } from "../core/approvals.ts"
 import { CALL_WAYS, type CallOptions } from "../core/types.ts"
+import type { FromEntry } from "../core/tracing.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { validateOrThrow } from "../core/validation.ts"
 import { FromSchema } from "../schema/from-schema.ts"
@@ -90,7 +91,10 @@ export async function testApproval(
 ): Promise<ApprovalTest> {
   if (registry.approvals === undefined) return { decision: { decide: "allow" }, rules: [] }
   const identity = caller === undefined ? undefined : { id: caller, scopes: [...scopes] }
-  const options = { identity, via, dryRun: true }
+  const options: CallOptions & FromEntry = {
+    ...{ identity, via: via === "console" ? "http" : via, dryRun: true },
+    ...(via === "console" && { entry: { isPublic: true, client: via } }),
+  }
   const { data } = await registry.trusted.execute(operationId, input, options)
   return await registry.approvals.explain(data as object)
 }
