@@ -3,24 +3,20 @@ import {
   APPROVAL_LIST,
   type ApprovalCall,
   type ApprovalDecision,
-  type ApprovalFunction,
   type ApprovalList,
-  type Verdict,
+  type ApprovalTest,
 } from "../core/approvals.ts"
-import { markInternal } from "../core/error-marks.ts"
-import { CallError, refusal } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 import type { Middleware, MiddlewareCall } from "../core/middleware.ts"
 import { systemClock } from "../internal/clock.ts"
-import { reasonOf } from "../internal/message-text.ts"
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
-import { compileList, isStricter, unmatched, verdictOf, type CompiledList } from "./rules.ts"
+import { calledFor } from "./call-function.ts"
+import { compileList, isStricter, unmatched, type CompiledList, type ListsOf } from "./rules.ts"
 import { possibleVerdicts, type Outlook } from "./outlook.ts"
 import type { ApprovalRequests } from "./requests.ts"
+import type { StandingApprovals } from "./standing.ts"
 import type { ApprovalAnswer, WaitingApproval } from "./tickets.ts"
-
-/** The lists that count for an operation. */
-export type ListsOf = (operationId: string) => readonly CompiledList[]
 
 /** Creates approvals from lists of rules: of several lists, the strictest decision counts. */
 export function createApprovals(...lists: readonly ApprovalList[]): Approvals {
@@ -45,9 +41,12 @@ export const ANSWER_OPTIONS: OptionsSchema<ApprovalAnswer> = {
 /** Decides what a person has to approve first, and keeps what was asked. */
 export class Approvals {
   readonly #clock: Clock
+  /** The calls of dry runs, by their reports. */
+  readonly #dryRuns = new WeakMap<object, ApprovalCall>()
   #listsOf: ListsOf
   #requests: ApprovalRequests | undefined
   #address: ((id: string) => string) | undefined
+  #standing: StandingApprovals | undefined
 
   /** @internal */
   constructor(listsOf: ListsOf, clock: Clock = systemClock) {
@@ -74,6 +73,7 @@ export class Approvals {
     const whole: ApprovalCall = {
       identity: undefined,
       input: undefined,
+      program: undefined,
       ...call,
       via: call.via ?? "call",
     }
@@ -88,6 +88,11 @@ export class Approvals {
   /** @internal Where a person can approve a call. */
   setAddress(address: ((id: string) => string) | undefined): void {
     this.#address = address
+  }
+
+  /** @internal Where a person keeps approvals that hold until they remove them. */
+  setStanding(standing: StandingApprovals | undefined): void {
+    this.#standing = standing
   }
 
   /** @internal What may happen to the calls of an operation, as far as they are known. */
@@ -115,9 +120,29 @@ export class Approvals {
     hasClaims: boolean | undefined,
   ): ApprovalDecision | Promise<ApprovalDecision> {
     if (call.trusted) return RUNS
-    const { operationId, spec, identity, input, via, isNested, metadata } = call
-    const subject = { operationId, spec, identity, input, via, isNested, metadata, hasClaims }
-    return this.#strictest(this.#listsOf(operationId), subject, 0, undefined)
+    const subject = subjectOf(call, hasClaims)
+    return this.#strictest(this.#listsOf(call.operationId), subject, 0, undefined)
+  }
+
+  /** @internal Remembers the call of a dry run, so that the decision in its report can be explained. */
+  noteDryRun(report: object, call: MiddlewareCall, hasClaims: boolean | undefined): void {
+    this.#dryRuns.set(report, subjectOf(call, hasClaims))
+  }
+
+  /** @internal Explains the decision about the call of a dry run. */
+  async explain(report: object): Promise<ApprovalTest> {
+    const { explainCall } = await import("./explain.ts")
+    const call = this.#dryRuns.get(report)
+    if (call === undefined) return { decision: RUNS, rules: [] }
+    const lists = this.#listsOf(call.operationId)
+    const decision = await this.#strictest(lists, call, 0, undefined)
+    return { decision, rules: await explainCall(lists, call) }
+  }
+
+  /** @internal What is wrong with the rules for these operations. */
+  async review(operations: readonly ApprovalCall[]): Promise<readonly string[]> {
+    const { reviewRules } = await import("./review.ts")
+    return reviewRules(this.#listsOf, operations)
   }
 
   /** Returns nothing if a call runs now; rejects if it does not run. */
@@ -144,7 +169,11 @@ export class Approvals {
 
   async #ask(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> {
     const { ApprovalRequests } = await import("./requests.ts")
-    this.#requests ??= new ApprovalRequests(this.#clock, (id) => this.#address?.(id))
+    this.#requests ??= new ApprovalRequests(
+      this.#clock,
+      (id) => this.#address?.(id),
+      () => this.#standing,
+    )
     await this.#requests.ask(call, decision)
   }
 
@@ -194,26 +223,9 @@ function firstOf(
   return undefined
 }
 
-/** What a function decides. A call about which it fails is not made. */
-function calledFor(
-  decideBy: ApprovalFunction,
-  call: ApprovalCall,
-  rule: string,
-): Verdict | undefined | Promise<Verdict | undefined> {
-  const fail = (cause: unknown): never => {
-    const { operationId } = call
-    const message = `"${operationId}" was not called: the function of ${rule} failed: ${reasonOf(cause)}`
-    throw markInternal(
-      new CallError("EXECUTION_ERROR", message, { operationId, cause, mayHaveExecuted: false }),
-    )
-  }
-  try {
-    const returned: unknown = decideBy(call)
-    if (!(returned instanceof Promise)) return verdictOf(returned, rule)
-    return returned.then((late: unknown) => verdictOf(late, rule)).catch(fail)
-  } catch (cause) {
-    return fail(cause)
-  }
+function subjectOf(call: MiddlewareCall, hasClaims: boolean | undefined): ApprovalCall {
+  const { operationId, spec, identity, input, via, program, isNested, metadata } = call
+  return { operationId, spec, identity, input, via, program, isNested, metadata, hasClaims }
 }
 
 function stricterOf(

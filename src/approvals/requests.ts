@@ -9,6 +9,7 @@ import type { Clock } from "../internal/platform.ts"
 import { sha256Hex } from "../internal/sha256.ts"
 import { withTimeout } from "../internal/wait.ts"
 import { questionFor, shownInput } from "./question.ts"
+import type { StandingApprovals } from "./standing.ts"
 import {
   APPROVAL_MS,
   Tickets,
@@ -26,10 +27,17 @@ export class ApprovalRequests {
   readonly #tickets: Tickets
   readonly #addressOf: (id: string) => string | undefined
 
-  constructor(clock: Clock, addressOf: (id: string) => string | undefined) {
+  readonly #standing: () => StandingApprovals | undefined
+
+  constructor(
+    clock: Clock,
+    addressOf: (id: string) => string | undefined,
+    standing: () => StandingApprovals | undefined,
+  ) {
     this.#clock = clock
     this.#tickets = new Tickets(clock)
     this.#addressOf = addressOf
+    this.#standing = standing
   }
 
   get waiting(): readonly WaitingApproval[] {
@@ -42,9 +50,12 @@ export class ApprovalRequests {
 
   /** Returns when a person has approved a call; throws if it does not run. */
   async ask(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> {
-    const { operationId, identity, via } = call
+    const { operationId, identity } = call
+    const via = call.program ?? call.via
     const caller = callerOf(identity)
-    const grant = this.#tickets.grantFor(caller, operationId)
+    const grant =
+      this.#tickets.grantFor(caller, operationId) ??
+      (await this.#standing()?.find(caller, operationId))
     if (grant !== undefined) return this.#approve(call, decision, grant.by)
     const binding = bindingOf(call)
     const earlier = this.#tickets.find(binding)

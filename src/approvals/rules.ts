@@ -27,10 +27,15 @@ export interface CompiledRule extends ApprovalDecision {
   readonly concerns: Test
   /** Whether it applies to a call. */
   readonly applies: Test
+  /** The first field that a call does not match; `undefined` if it applies. */
+  mismatch(call: ApprovalCall): keyof ApprovalRule | undefined
 }
 
 /** The rules of one list, in their order. */
 export type CompiledList = readonly CompiledRule[]
+
+/** The lists that count for an operation. */
+export type ListsOf = (operationId: string) => readonly CompiledList[]
 
 const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 }
 
@@ -65,7 +70,8 @@ const RUN: ApprovalDecision = { decide: "allow" }
 
 function fromFunction(decideBy: ApprovalFunction, rule: string): CompiledRule {
   const applies = (): true => true
-  return { decide: "ask", rule, source: undefined, decideBy, concerns: applies, applies }
+  const mismatch = (): undefined => undefined
+  return { decide: "ask", rule, source: undefined, decideBy, concerns: applies, applies, mismatch }
 }
 
 function fromRule(source: ApprovalRule, rule: string): CompiledRule {
@@ -86,6 +92,9 @@ function fromRule(source: ApprovalRule, rule: string): CompiledRule {
       (call) => both(condition.static(call), () => condition.dynamic(call)),
       exception && ((call) => both(exception.static(call), () => exception.dynamic(call))),
     ),
+    mismatch: (call) =>
+      condition.mismatch(call) ??
+      (exception !== undefined && exception.mismatch(call) === undefined ? "unless" : undefined),
   }
 }
 
@@ -95,42 +104,61 @@ interface Condition {
   /** What depends on the call. */
   readonly dynamic: Test
   readonly isStatic: boolean
+  /** The first field that a call does not match. */
+  mismatch(call: ApprovalCall): keyof ApprovalCondition | undefined
 }
+
+type FieldTest = readonly [field: keyof ApprovalCondition, test: Test]
 
 function compileCondition(condition: ApprovalCondition, rule: string): Condition {
   const { match, type, callers, scopes, via, input } = condition
-  const patterns = match === undefined ? undefined : manyOf(match).map(compilePattern)
-  const types = type && manyOf<string>(type)
-  const ids = callers === undefined ? undefined : manyOf(callers)
-  const needed = scopes === undefined ? undefined : manyOf(scopes)
-  const ways = via && manyOf<string>(via)
-  const accepts = input && inputCheck(input, rule)
-  const tests: Test[] = []
-  if (ids !== undefined) {
-    tests.push((call) => ifKnown(call, "identity", () => isOneOf(ids, call.identity?.id)))
+  const ofOperation: FieldTest[] = []
+  const ofCall: FieldTest[] = []
+  if (match !== undefined) {
+    const patterns = manyOf(match).map(compilePattern)
+    ofOperation.push(["match", (call) => patterns.some((matches) => matches(call.operationId))])
   }
-  if (needed !== undefined) {
-    tests.push((call) => ifKnown(call, "identity", () => hasScopes(call, needed)))
+  if (type !== undefined) {
+    const types = manyOf<string>(type)
+    ofOperation.push(["type", (call) => types.includes(call.spec.type)])
   }
-  if (ways !== undefined) {
-    tests.push((call) => ifKnown(call, "via", () => isOneOf(ways, call.via)))
+  for (const name of ANNOTATIONS) {
+    const wanted = condition[name]
+    if (wanted === undefined) continue
+    ofOperation.push([name, (call) => wanted === annotationOf(call, name)])
   }
-  if (accepts !== undefined) {
-    tests.push((call) => ifKnown(call, "input", () => accepts(call.input)))
+  if (callers !== undefined) {
+    const ids = manyOf(callers)
+    ofCall.push([
+      "callers",
+      (call) => ifKnown(call, "identity", () => isOneOf(ids, call.identity?.id)),
+    ])
+  }
+  if (scopes !== undefined) {
+    const needed = manyOf(scopes)
+    ofCall.push(["scopes", (call) => ifKnown(call, "identity", () => hasScopes(call, needed))])
+  }
+  if (via !== undefined) {
+    const ways = manyOf<string>(via)
+    ofCall.push(["via", (call) => isFrom(ways, call)])
+  }
+  if (input !== undefined) {
+    const accepts = inputCheck(input, rule)
+    ofCall.push(["input", (call) => ifKnown(call, "input", () => accepts(call.input))])
   }
   return {
-    isStatic: tests.length === 0,
-    static: (call) =>
-      (patterns === undefined || patterns.some((matches) => matches(call.operationId))) &&
-      (types === undefined || types.includes(call.spec.type)) &&
-      ANNOTATIONS.every(
-        (name) => condition[name] === undefined || condition[name] === annotationOf(call, name),
-      ),
-    dynamic: (call) => {
-      let isMet: boolean | undefined = true
-      for (const test of tests) isMet = both(isMet, () => test(call))
-      return isMet
-    },
+    isStatic: ofCall.length === 0,
+    static: allOf(ofOperation),
+    dynamic: allOf(ofCall),
+    mismatch: (call) => [...ofOperation, ...ofCall].find(([, test]) => test(call) !== true)?.[0],
+  }
+}
+
+function allOf(tests: readonly FieldTest[]): Test {
+  return (call) => {
+    let isMet: boolean | undefined = true
+    for (const [, test] of tests) isMet = both(isMet, () => test(call))
+    return isMet
   }
 }
 
@@ -140,6 +168,15 @@ function ifKnown(
   test: () => boolean,
 ): boolean | undefined {
   return name in call ? test() : undefined
+}
+
+/** Rules for `console` apply besides those for the way in which it calls: other clients can say that they are one. */
+function isFrom(ways: readonly string[], call: ApprovalCall): boolean | undefined {
+  const { via, program } = call
+  if (isOneOf(ways, via) || isOneOf(ways, program)) return true
+  const canBeConsole = via === undefined || via === "http" || via === "websocket"
+  if (canBeConsole && ways.includes("console") && !("program" in call)) return undefined
+  return "via" in call ? false : undefined
 }
 
 function isOneOf(texts: readonly string[], text: unknown): boolean {
@@ -219,6 +256,7 @@ function not(value: boolean | undefined): boolean | undefined {
   return value === undefined ? undefined : !value
 }
 
-function manyOf<TItem>(value: TItem | readonly TItem[]): readonly TItem[] {
+/** A list, or one item as a list. */
+export function manyOf<TItem>(value: TItem | readonly TItem[]): readonly TItem[] {
   return Array.isArray(value) ? (value as readonly TItem[]) : [value as TItem]
 }

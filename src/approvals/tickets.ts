@@ -125,7 +125,13 @@ export class Tickets {
     ticket.expiresAt = wallTimeOf(this.#clock) + APPROVAL_MS
     if (approve && session === true) {
       const due = this.#clock.now() + SESSION_MS
-      this.#grants.set(grantKey(ticket.caller, ticket.operationId), { by, due })
+      const key = grantKey(ticket.caller, ticket.operationId)
+      this.#grants.set(key, { by, due })
+      // These run when their caller makes them again.
+      for (const other of this.#tickets.values()) {
+        const isSame = grantKey(other.caller, other.operationId) === key
+        if (isSame && other.state === "waiting") this.#tickets.delete(other.id)
+      }
     }
     return true
   }

@@ -1,9 +1,11 @@
 // Types of commands. They get everything as arguments, so that a test can call them like any function.
 
+import type { ApprovalTest } from "../core/approvals.ts"
 import type { CommonSource } from "../config/kinds/kind.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { AppliedPolicy } from "../core/policy-state.ts"
 import type { ServedAs } from "../mcp/served-as.ts"
+import type { TestedCall } from "../hub/approval-routes.ts"
 import type {
   InputRequest,
   InputResponse,
@@ -164,6 +166,8 @@ export interface Target extends AsyncDisposable {
   find(id: string): Promise<OperationSpec>
   /** The policies of an operation that `find` has found. */
   policies(spec: OperationSpec): Promise<readonly AppliedPolicy[]>
+  /** Which decision the rules of approvals take about a call, and why; it is not made. */
+  testApproval(call: TestedCall): Promise<ApprovalTest>
   /** Every spec at once, internal ones included; absent when each has to be fetched. */
   specs?(): Promise<readonly OperationSpec[]>
   /** The values for an argument of a prompt that `find` has found, with those that are given. */

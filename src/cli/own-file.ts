@@ -1,7 +1,7 @@
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises"
-import { dirname, basename, join } from "node:path"
-import { randomUUID } from "node:crypto"
+import { mkdir, readFile } from "node:fs/promises"
+import { dirname } from "node:path"
 import { reasonOf } from "../internal/message-text.ts"
+import { replaceFile } from "../node/replace-file.ts"
 import { UsageError } from "./model.ts"
 
 /** Reads a file that a command wrote before; `undefined` when it does not exist. Refuses files with other content. */
@@ -41,28 +41,4 @@ export async function writeWhole(path: string, shown: string, text: string): Pro
 
 function unusable(what: "read" | "write", shown: string, cause: unknown): Error {
   return new Error(`Could not ${what} "${shown}": ${reasonOf(cause)}`, { cause })
-}
-
-/**
- * Writes a file under a new name, and then renames it: others see the old file or the new one, and a failure leaves
- * the old one as it was.
- *
- * A link stays a link, and an existing file keeps its mode. Devices and pipes are written to directly.
- */
-export async function replaceFile(
-  path: string,
-  content: string | Uint8Array | AsyncIterable<Uint8Array>,
-  options: { readonly mode?: number; readonly signal?: AbortSignal } = {},
-): Promise<void> {
-  const target = await realpath(path).catch(() => path)
-  const before = await stat(target).catch(() => undefined)
-  if (before !== undefined && !before.isFile()) return await writeFile(target, content, options)
-  const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}`)
-  try {
-    await writeFile(draft, content, { mode: before?.mode, ...options, flag: "wx" })
-    await rename(draft, target)
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => undefined)
-    throw error
-  }
 }

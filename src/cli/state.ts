@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { CommandIO } from "./model.ts"
-import { replaceFile } from "./own-file.ts"
+import { replaceFile } from "../node/replace-file.ts"
 
 type Env = CommandIO["env"]
 
@@ -34,6 +34,12 @@ export async function writeState(env: Env, name: string, value: unknown): Promis
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const text = `${JSON.stringify(value, undefined, 2)}\n`
   await replaceFile(join(folder, name), text, { mode: 0o600 })
+}
+
+/** The path of a file in the state folder; `undefined` when there is none. */
+export function statePath(env: Env, name: string): string | undefined {
+  const folder = stateFolder(env)
+  return folder === undefined ? undefined : join(folder, name)
 }
 
 /** The SHA-256 of data, as hex. */

@@ -46,6 +46,8 @@ export interface ApprovalCall {
   /** As the handler gets it. */
   readonly input?: unknown
   readonly via?: CallWay | undefined
+  /** The outermost call came from a client that says that it is this one; it may be another one. */
+  readonly program?: "console" | undefined
   /** Another call made it. */
   readonly isNested?: boolean | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
@@ -69,6 +71,24 @@ export interface ApprovalDecision {
   readonly reason?: string | undefined
   /** The rule asks about nested calls, too. */
   readonly nested?: boolean | undefined
+}
+
+/** What one rule says of a call. */
+export interface RuleOutcome {
+  readonly rule: string
+  /** `later`: an earlier rule of its list applies. */
+  readonly state: "applies" | "differs" | "later"
+  /** What it decides where it applies; of a function what it returned. */
+  readonly decide?: Verdict | undefined
+  readonly reason?: string | undefined
+  /** The first field of the rule that the call does not match. */
+  readonly field?: keyof ApprovalRule | undefined
+}
+
+/** Why a call is decided as it is. */
+export interface ApprovalTest {
+  readonly decision: ApprovalDecision
+  readonly rules: readonly RuleOutcome[]
 }
 
 /** The decision about a call that runs, and who approved it. */

@@ -39,6 +39,8 @@ export interface MiddlewareCall {
   readonly requestInput: NonNullable<CallOptions["requestInput"]>
   /** How the outermost call came; `call` for the application's own code. */
   readonly via: CallWay
+  /** @internal What the client of the outermost call says that it is. */
+  readonly program?: "console" | undefined
   /** Another call of this registry made it. A program that an agent wrote counts as a caller, not as a call. */
   readonly isNested: boolean
   /** The application itself calls: with `registry.trusted`, or an operation that lists this one in `composes`. */

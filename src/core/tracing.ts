@@ -16,6 +16,8 @@ export type TraceAttributes = Readonly<Record<string, string | number | boolean>
 export interface CallEntry {
   /** Anybody who reaches its address can send a call; otherwise only parts of the application can. */
   readonly isPublic: boolean
+  /** What the sender says that it is; anybody who reaches the address can say so. */
+  readonly program?: "console" | undefined
   /** A name for the call instead of its operation id, such as `tools/call pets_get`. */
   readonly name?: string | undefined
   readonly attributes?: TraceAttributes | undefined

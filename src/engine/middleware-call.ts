@@ -1,6 +1,6 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
 import type { CallApproval } from "../core/approvals.ts"
-import type { TraceAttributes } from "../core/tracing.ts"
+import type { FromEntry, TraceAttributes } from "../core/tracing.ts"
 import type { CallWay, OperationSpec } from "../core/types.ts"
 import type { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
@@ -48,6 +48,10 @@ export class CallView extends CallContext implements MiddlewareCall {
 
   get via(): CallWay {
     return this.#call.via
+  }
+
+  get program(): "console" | undefined {
+    return (this.#call.root.options as FromEntry | undefined)?.entry?.program
   }
 
   get isNested(): boolean {

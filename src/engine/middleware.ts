@@ -86,6 +86,11 @@ export class MiddlewareStack {
     return this.#approvals?.outlook({ ...subjectOf(record), ...call })
   }
 
+  /** What is wrong with the rules of approvals for the operations that are registered. */
+  async reviewApprovals(): Promise<readonly string[]> {
+    return (await this.#approvals?.review(Array.from(this.#store.values(), subjectOf))) ?? []
+  }
+
   /** The middleware of an operation; `undefined` if it has none. */
   chainOf(record: OperationRecord): Chain | undefined {
     if (record.chain === null) record.chain = this.#compile(record)
@@ -105,6 +110,7 @@ export class MiddlewareStack {
         ...(reason !== undefined && { reason }),
         ...(request !== undefined && { request: this.#masked(request) }),
       }
+      this.#approvals?.noteDryRun(found, call, record.hasClaims)
       return localEnvelope(found, record.id)
     }
     return new Chain([{ name: "dry run", call: report }])

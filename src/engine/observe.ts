@@ -37,6 +37,8 @@ export interface CallEnded extends Omit<CallStarted, "phase"> {
   readonly code: string | undefined
   /** The error of a failed call. Its message and details may be secret. */
   readonly error: CallError | undefined
+  /** What became of a call about which rules of approvals do not say that it runs. */
+  readonly approval?: "asked" | "approved" | "denied" | undefined
   /** The source of the result. */
   readonly source: ResponseMeta["source"] | undefined
   /** Number of items of a stream. */
@@ -120,7 +122,7 @@ export class CallObserver {
     const scope = this.tracers.size === 0 ? undefined : this.tracers.begin(call, input)
     if (scope !== undefined) call.scope = scope
     if (this.#listeners.size === 0 && this.recorders.size === 0) {
-      return new ObservedCall(this, undefined, [], scope)
+      return new ObservedCall(this, undefined, [], scope, call)
     }
     const { requestId, parentRequestId, operationId, record, identity } = call
     const id: unknown = identity?.id
@@ -134,13 +136,13 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    if (this.recorders.size === 0) return new ObservedCall(this, started, [], scope)
+    if (this.recorders.size === 0) return new ObservedCall(this, started, [], scope, call)
     const isAllowed =
       trusted || parentRequestId !== undefined || allows(record.requirement, identity, input)
     const recordings = Array.from(this.recorders, (recorder) =>
       recorder.begin(started, call, isAllowed ? input : undefined),
     )
-    return new ObservedCall(this, started, recordings, scope)
+    return new ObservedCall(this, started, recordings, scope, call)
   }
 
   now(): number {
@@ -161,6 +163,7 @@ export class ObservedCall {
   readonly #startedAt: number
   readonly #recordings: readonly CallRecording[]
   readonly #scope: CallScope | undefined
+  readonly #call: Pick<ObservableCall, "approval">
   #source: ResponseMeta["source"] | undefined
   #items = 0
   #isOver = false
@@ -170,7 +173,9 @@ export class ObservedCall {
     started: CallStarted | undefined,
     recordings: readonly CallRecording[],
     scope: CallScope | undefined,
+    call: Pick<ObservableCall, "approval">,
   ) {
+    this.#call = call
     this.#observer = observer
     this.#started = started
     this.#recordings = recordings
@@ -250,10 +255,21 @@ export class ObservedCall {
       outcome,
       code,
       error,
+      approval: approvalOf(this.#call.approval, code),
       source: this.#source,
       items: this.#items,
     }
     for (const recording of this.#recordings) recording.end(ended)
     this.#observer.notify(ended)
   }
+}
+
+function approvalOf(
+  approval: ObservableCall["approval"],
+  code: string | undefined,
+): CallEnded["approval"] {
+  if (approval?.decide === "deny") return "denied"
+  if (approval?.approvedAt !== undefined) return "approved"
+  // Nested calls are not asked about: the approval of the outer one includes them.
+  return code === "APPROVAL_REQUIRED" || code === "DECLINED" ? "asked" : undefined
 }

@@ -376,6 +376,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return record && this.#kernel.middleware.outlook(record, call)
   }
 
+  /** @internal What is wrong with the rules for the operations that are registered. */
+  async reviewApprovals(): Promise<readonly string[]> {
+    return await this.#kernel.middleware.reviewApprovals()
+  }
+
   /** @internal Sets the policies of operations besides those of their definitions. */
   setPolicies(directory: PolicyDirectory): void {
     this.#kernel.middleware.policies.setDirectory(directory)

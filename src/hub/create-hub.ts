@@ -7,6 +7,7 @@ import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
 import { Approvals } from "../approvals/approvals.ts"
 import { compileList } from "../approvals/rules.ts"
+import type { StandingApprovals } from "../approvals/standing.ts"
 import { didYouMean } from "../internal/suggest.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -28,6 +29,7 @@ import type {
 import { HubTelemetry } from "./telemetry.ts"
 import { fill, mapTexts } from "./resolve-references.ts"
 import { Resolver } from "./references.ts"
+import { StandingApprovalsFile } from "./standing-approvals.ts"
 import { SourceRunner, type RunnerHost } from "./source-runner.ts"
 import type { Running } from "./running-calls.ts"
 import { isolatedLogger } from "../internal/notify.ts"
@@ -57,6 +59,8 @@ export function createHub(config: ResolvedConfig, options: HubOptions = {}): Hub
 /** Parts of a hub that its sources need, and the code which serves it. */
 export interface HubInternals extends RunnerHost {
   readonly approvals: Approvals
+  /** Approvals that a person gave until they remove them; `undefined` without a file for them. */
+  readonly standing: StandingApprovals | undefined
   /** The source that an operation comes from. */
   readonly sourceOf: (id: string) => string | undefined
   /** Details that help to repair a source; `undefined` if no source has that name. */
@@ -94,6 +98,7 @@ class SourceHub extends Closable implements Hub {
   readonly #retiring = new Set<Promise<void>>()
   readonly #middleware: HubMiddleware
   readonly #approvals: Approvals
+  readonly #standing: StandingApprovals | undefined
   readonly #audit: AuditLog | undefined
   readonly #telemetry: HubTelemetry | undefined
   readonly #ended = new AbortController()
@@ -131,6 +136,12 @@ class SourceHub extends Closable implements Hub {
     this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
     this.#approvals = new Approvals(() => [], clock)
+    const { approvalsFile } = options
+    this.#standing =
+      approvalsFile === undefined
+        ? undefined
+        : new StandingApprovalsFile(approvalsFile, this.#logger)
+    this.#approvals.setStanding(this.#standing)
     this.#setApprovals(undefined)
     this.#setResolver(this.#resolverOf(config))
     this.#internals = this.#createInternals()
@@ -286,6 +297,7 @@ class SourceHub extends Closable implements Hub {
       logger: this.#logger,
       clock: this.#clock,
       approvals: this.#approvals,
+      standing: this.#standing,
       retries: this.#options.retry ?? true,
       isWatching: this.#options.watch ?? false,
       ownership: this.#ownership,

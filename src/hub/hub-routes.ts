@@ -1,7 +1,7 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
-import { answerApproval } from "./approval-answer.ts"
+import { answerApproval, answerTest, listApprovals } from "./approval-routes.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
 import { jsonAnswer, streamAnswer, withHeaders } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/sse.ts"
@@ -47,7 +47,11 @@ type ServedSources = Pick<Hub, "sources" | "report" | "reopen" | "mask">
 export function createHubRoutes(
   hub: ServedSources,
   activity: Activity,
-  { sourceOf, detailsOf }: Pick<HubInternals, "sourceOf" | "detailsOf">,
+  {
+    sourceOf,
+    detailsOf,
+    standing,
+  }: Pick<HubInternals, "sourceOf" | "detailsOf"> & Partial<Pick<HubInternals, "standing">>,
   surfaces: Surfaces,
 ): (context: HTTPContext) => Routes {
   return (context) => {
@@ -123,13 +127,10 @@ export function createHubRoutes(
       forAdmins("GET", "/hub/sources/{name}/report", ({ params: [name = ""], caller }) =>
         json(visibleTo(reportOf(hub, name), context, caller)),
       ),
-      forAdmins("GET", "/hub/approvals", () =>
-        json({ waiting: context.registry.approvals?.waiting ?? [] }),
-      ),
-      forAdmins(
-        "POST",
-        "/hub/approvals/{id}",
-        async (request) => await answerApproval(context, request),
+      forAdmins("GET", "/hub/approvals", () => listApprovals(context, standing)),
+      forAdmins("POST", "/hub/approvals/test", (request) => answerTest(context, request)),
+      forAdmins("POST", "/hub/approvals/{id}", (request) =>
+        answerApproval(context, request, standing),
       ),
       forAdmins("GET", "/hub/tools", ({ caller }) =>
         json(toolCost(context.registry, sourceOf, caller.identity)),

@@ -166,6 +166,8 @@ export interface HubOptions {
   readonly onError?: ErrorListener | undefined
   /** What `openAudit` returns; instead of that of the configuration. The hub does not close it. */
   readonly audit?: Audit | undefined
+  /** The JSON file with what people have approved for always, in the console or with `operations approvals`; without one they cannot. */
+  readonly approvalsFile?: string | undefined
 }
 
 export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
@@ -177,6 +179,7 @@ export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
   watch: "boolean",
   onError: "function",
   audit: { methods: ["attach"], expected: "an audit log of openAudit()" },
+  approvalsFile: "text",
 }
 
 /** One registry over every source. Close it when you no longer need it. */

@@ -98,7 +98,8 @@ async function open(
   }
   const stops = [prepareSearch(hub, logger), followKeys(hub, overrides, servers)]
   const base = `${served.url}${normalizePath("server.basePath", config.basePath ?? "")}`
-  approvals.setAddress((id) => `${base}/hub/approvals/${id}`)
+  const page = config.console === false ? "hub" : "#"
+  approvals.setAddress((id) => `${base}/${page}/approvals/${id}`)
   const { mcp } = servers
   const has = {
     console: config.console !== false,

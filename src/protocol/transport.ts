@@ -31,6 +31,8 @@ export interface Transport {
   readonly isOneApplication?: boolean | undefined
   /** The kind of transport, for logs: `nats`. */
   readonly surface?: string | undefined
+  /** What the peer says that it is: `console`. */
+  readonly client?: string | undefined
   /** Identities that the peer claims for its calls are accepted. */
   readonly isTrusted?: boolean | undefined
   /**

@@ -35,6 +35,7 @@ const OF_A_HUB = [
   "/hub/sources/{name}/reopen",
   "/hub/sources/{name}/report",
   "/hub/approvals",
+  "/hub/approvals/test",
   "/hub/approvals/{id}",
   "/hub/tools",
   "/hub/calls",

@@ -7,6 +7,13 @@ const STATES: readonly (readonly [state: CallFilter["state"], text: string])[] =
   ...(["running", "ok", "error", "aborted", "unknown"] as const).map((one) => [one, one] as const),
 ]
 
+const APPROVALS: readonly (readonly [approval: CallFilter["approval"], text: string])[] = [
+  ["any", "Any decision"],
+  ["asked", "asked, not approved"],
+  ["approved", "approved"],
+  ["denied", "denied by a rule"],
+]
+
 /** The filters of the calls. */
 export function CallFilters({
   filter,
@@ -28,6 +35,12 @@ export function CallFilters({
         value={filter.state}
         options={STATES}
         onChange={(state) => onChange({ ...filter, state })}
+      />
+      <Select
+        label="Filter by decision"
+        value={filter.approval}
+        options={APPROVALS}
+        onChange={(approval) => onChange({ ...filter, approval })}
       />
     </>
   )

@@ -22,7 +22,7 @@ export function CallsView(): ReactNode {
   const { state, dispatch, connection } = useCalls()
   const [filter, setFilter] = useState<CallFilter>(NO_FILTER)
   const isPaused = state.frozen !== undefined
-  const showCode = useCallback((text: string) => setFilter({ text, state: "any" }), [])
+  const showCode = useCallback((text: string) => setFilter({ ...NO_FILTER, text }), [])
   return (
     <div className="activity page stack-l">
       <header className="page-head">

@@ -123,6 +123,8 @@ export interface LoggedCall {
   readonly state: CallState
   readonly durationMs: number | undefined
   readonly code: string | undefined
+  /** What became of it, if rules of approvals did not just let it run. */
+  readonly approval?: "asked" | "approved" | "denied" | undefined
   readonly source: string | undefined
   readonly items: number
 }

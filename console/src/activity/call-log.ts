@@ -82,8 +82,8 @@ function withTrace(key: string, previous: LoggedCall | undefined, trace: CallTra
     return { ...beginningOf(key, trace), state: "running" }
   }
   if (previous?.durationMs !== undefined) return previous
-  const { outcome, durationMs, code, source, items } = trace
-  return { ...beginningOf(key, trace), state: outcome, durationMs, code, source, items }
+  const { outcome, durationMs, code, approval, source, items } = trace
+  return { ...beginningOf(key, trace), state: outcome, durationMs, code, approval, source, items }
 }
 
 function beginningOf(key: string, trace: CallTrace): Omit<LoggedCall, "state"> {

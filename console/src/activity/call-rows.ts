@@ -5,10 +5,12 @@ export interface CallFilter {
   /** Part of an operation, an error code, a source or an identity. */
   readonly text: string
   readonly state: CallState | "any"
+  /** What became of the calls that people had to approve. */
+  readonly approval: NonNullable<LoggedCall["approval"]> | "any"
 }
 
 /** A filter that matches everything. */
-export const NO_FILTER: CallFilter = { text: "", state: "any" }
+export const NO_FILTER: CallFilter = { text: "", state: "any", approval: "any" }
 
 /** A line of the tree. */
 export interface CallRow {
@@ -77,10 +79,15 @@ function linesOf(
     .toReversed()
 }
 
-function matcherOf({ text, state }: CallFilter): ((call: LoggedCall) => boolean) | undefined {
+function matcherOf({
+  text,
+  state,
+  approval,
+}: CallFilter): ((call: LoggedCall) => boolean) | undefined {
   const wanted = text.trim().toLowerCase()
-  if (wanted === "" && state === "any") return undefined
+  if (wanted === "" && state === "any" && approval === "any") return undefined
   return (call) =>
+    (approval === "any" || call.approval === approval) &&
     (state === "any" || call.state === state) &&
     [call.operationId, call.code, call.source, call.identity, call.requestId].some((part) =>
       part?.toLowerCase().includes(wanted),

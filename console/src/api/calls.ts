@@ -151,7 +151,7 @@ export class Calls {
       // Never rejects.
       void before?.client.close()
     } else if (before !== undefined) return before
-    const url = new URL(`ws?maxResultBytes=${MAX_RESULT_BYTES}`, baseUrl)
+    const url = new URL(`ws?client=console&maxResultBytes=${MAX_RESULT_BYTES}`, baseUrl)
     const transport = createWebSocketTransport(url, {
       // Also a key: the hub takes either as a bearer token.
       token: credential?.value,

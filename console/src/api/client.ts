@@ -4,6 +4,7 @@ import type { Calls } from "./calls.ts"
 import { ProblemError } from "./model.ts"
 import type { SourceCalls } from "../../../src/hub/activity/counters.ts"
 import type {
+  CallOutcome,
   CallTrace,
   HubClient,
   HubEvent,
@@ -18,6 +19,7 @@ import type {
   SourceLogLine,
   SourceReport,
   SourceStatus,
+  WaitingApproval,
 } from "./model.ts"
 import { brokeOff, toProblem, unexpectedAnswer, unreachable } from "./problems.ts"
 import { Requests } from "./requests.ts"
@@ -62,13 +64,17 @@ export function createHubClient(options: HubClientOptions): HubClient {
     search: (query, signal) => searchIds(requests, query, signal),
     describe: (id, signal) => json<OperationSpec>(`operations/${encodeURIComponent(id)}`, signal),
     async call(id, input, callOptions) {
-      const { live } = callOptions
+      const { live, onlyAsks } = callOptions
       try {
         const calls = await load()
-        if (!hasSockets) live?.onPlain()
-        const outcome =
+        if (!hasSockets && onlyAsks !== true) live?.onPlain()
+        const callLive = async (): Promise<CallOutcome | undefined> =>
           live && hasSockets ? await calls.callLive(id, input, callOptions, live) : undefined
-        return outcome ?? (await calls.call(id, input, callOptions))
+        const outcome = onlyAsks === true ? undefined : await callLive()
+        if (outcome !== undefined) return outcome
+        const plain = await calls.call(id, input, callOptions)
+        // It has not run. Over HTTP nobody could be asked.
+        return onlyAsks === true && mustBeApproved(plain) ? ((await callLive()) ?? plain) : plain
       } catch (error) {
         const { problem } = error as ProblemError
         return { ok: false, problem, status: 0, headers: {}, durationMs: 0 }
@@ -96,6 +102,19 @@ export function createHubClient(options: HubClientOptions): HubClient {
       const { calls } = await requests.json(`hub/calls?${query}`, signal)
       return expectList<RecordedCall>(calls, "The recorded call")
     },
+    async approvals(signal) {
+      const { waiting, canAlways } = await requests.json("hub/approvals", signal)
+      const list = expectList<WaitingApproval>(waiting, "The list of approvals")
+      return { waiting: list, canAlways: canAlways === true }
+    },
+    async answerApproval(id, answer) {
+      const response = await requests.ask(`hub/approvals/${encodeURIComponent(id)}`, {
+        method: "POST",
+        body: JSON.stringify(answer),
+        headers: { accept: "application/json", "content-type": "application/json" },
+      })
+      await response.body?.cancel()
+    },
     report: (name, signal) =>
       json<SourceReport>(`hub/sources/${encodeURIComponent(name)}/report`, signal),
     stats: (signal) => json<HubStats>("hub/stats", signal),
@@ -111,6 +130,10 @@ export function createHubClient(options: HubClientOptions): HubClient {
       await response.body?.cancel()
     },
   }
+}
+
+function mustBeApproved(outcome: CallOutcome): boolean {
+  return !outcome.ok && outcome.problem.code === "APPROVAL_REQUIRED"
 }
 
 /** One response with the source of each operation. A server that is not a hub lists its operations in pages. */

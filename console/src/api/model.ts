@@ -2,6 +2,8 @@
 
 import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
+import type { WaitingApproval } from "../../../src/approvals/tickets.ts"
+import type { ApprovalList } from "../../../src/hub/approval-routes.ts"
 import type { RecordedCall, RecordedValue } from "../../../src/hub/activity/recorder.ts"
 import type { SourceCalls } from "../../../src/hub/activity/counters.ts"
 import type {
@@ -29,6 +31,7 @@ import type {
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
 export type { HubStats, RecordedCall, RecordedValue, SourceLogLine, SourceReport, SourceStatus }
 export type { InputRequest, InputResponse, ProgressUpdate }
+export type { ApprovalList, WaitingApproval }
 export type { AppliedPolicy, BreakerStatus, OperationPolicyState, PolicyState }
 
 /** A source in the list; its calls are as they were when the list was requested. */
@@ -127,11 +130,23 @@ export interface HubClient {
   /** What the hub has recorded under a request id; clients choose these ids, so there may be several. */
   recorded(requestId: string, signal?: AbortSignal): Promise<readonly RecordedCall[]>
   stats(signal?: AbortSignal): Promise<HubStats>
+  /** The calls that wait for an approval. */
+  approvals(signal?: AbortSignal): Promise<ApprovalList>
+  /** Approves or declines one; rejects with a `ProblemError` if it no longer waits. */
+  answerApproval(id: string, answer: ApprovalChoice): Promise<void>
   /** How the policies of operations are doing: breakers, caches, limits. */
   policies(signal?: AbortSignal): Promise<PolicyState>
   events(options: HubEventsOptions): Promise<void>
   /** Settles if the hub answers at all, for callers without any rights. */
   ping(signal: AbortSignal): Promise<void>
+}
+
+/** How a person answers a call that waits. */
+export interface ApprovalChoice {
+  readonly approve: boolean
+  /** Further calls of the operation by this caller, too: for an hour, or until somebody removes that. */
+  readonly session?: boolean | undefined
+  readonly always?: boolean | undefined
 }
 
 /** How an operation is called. */
@@ -140,6 +155,8 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined
   /** For operations that report progress and ask questions: they are called over a WebSocket, if there is one. */
   readonly live?: LiveCall | undefined
+  /** `live` is only for the question whether the call may run: it is first called over HTTP. */
+  readonly onlyAsks?: boolean | undefined
 }
 
 /** What happens while an operation runs. */

@@ -37,6 +37,8 @@ export class Requests {
   async send(path: string, init: RequestInit = {}): Promise<Response> {
     const { credential } = this.session
     const headers = new Headers(init.headers)
+    // For rules of approvals.
+    headers.set("x-operations-client", "console")
     for (const [name, value] of Object.entries(credentialHeaders(credential)))
       headers.set(name, value)
     let response: Response

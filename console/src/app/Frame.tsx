@@ -1,5 +1,6 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from "react"
 import type { ReactNode } from "react"
+import { ApprovalDialog } from "../approvals/ApprovalDialog.tsx"
 import { FindPanel } from "../find/FindPanel.tsx"
 import { Palette } from "../find/Palette.tsx"
 import { recent } from "../find/kept-ids.ts"
@@ -111,6 +112,7 @@ export function Frame(): ReactNode {
         </Boundary>
       </main>
       <Dock />
+      <ApprovalDialog />
       <Palette {...propsOf("palette")} onHelp={openHelp} onSignIn={openSignIn} onList={showList} />
       <SignIn {...propsOf("sign-in")} />
       <Identity {...propsOf("identity")} onAdd={openSignIn} />

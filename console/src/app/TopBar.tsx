@@ -4,7 +4,7 @@ import { Icon, Logo } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
 import { signOut } from "./Identity.tsx"
-import { linkTo, useConnection, useHubInfo, useRoute, VIEWS } from "./context.tsx"
+import { linkTo, useApprovals, useConnection, useHubInfo, useRoute, VIEWS } from "./context.tsx"
 import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
@@ -79,6 +79,7 @@ export function TopBar({
                 >
                   <Icon name={icon} />
                   <span className="top-text">{label}</span>
+                  {view === "approvals" && <WaitingCount />}
                 </a>
               ),
             )}
@@ -91,6 +92,17 @@ export function TopBar({
       </IconButton>
       {onSignIn !== undefined && <SessionButton onSignIn={onSignIn} onIdentity={onIdentity} />}
     </header>
+  )
+}
+
+/** How many calls wait for an approval. */
+function WaitingCount(): ReactNode {
+  const count = useApprovals().approvals?.waiting.length ?? 0
+  if (count === 0) return null
+  return (
+    <span className="top-count">
+      {count} <span className="visually-hidden">waiting</span>
+    </span>
   )
 }
 

@@ -1,6 +1,6 @@
 import { createContext, use, useEffect, useMemo, useSyncExternalStore } from "react"
 import type { Context } from "react"
-import type { HubClient, HubInfo, SourceStatus } from "../api/model.ts"
+import type { ApprovalList, HubClient, HubInfo, SourceStatus } from "../api/model.ts"
 import type { SpecState } from "./spec-cache.ts"
 import type { Connection, HubStore, OperationsState } from "./store.ts"
 import { Toasts } from "./toasts.ts"
@@ -44,6 +44,16 @@ export function useSpec(id: string): SpecState {
 export function useSources(): readonly SourceStatus[] | undefined {
   const store = useStore()
   return useSyncExternalStore(store.subscribe, () => store.sources)
+}
+
+/** The calls that wait for an approval, and what replaces them after an answer. */
+export function useApprovals(): {
+  readonly approvals: ApprovalList | undefined
+  readonly update: (approvals: ApprovalList | undefined) => void
+} {
+  const store = useStore()
+  const approvals = useSyncExternalStore(store.subscribe, () => store.approvals)
+  return { approvals, update: store.updateApprovals }
 }
 
 /** Whether the hub answers. */

@@ -23,7 +23,10 @@ export function startPolling(store: HubStore, session: Session): () => void {
     isAsking = true
     try {
       if (isRefused) await store.hub.ping(signal)
-      else store.updateSources(await store.hub.sources(signal))
+      else {
+        store.updateSources(await store.hub.sources(signal))
+        store.updateApprovals(await store.hub.approvals(signal))
+      }
     } catch (error) {
       // The store has been notified whether the hub was reached.
       if (isRefusal(error)) isRefused = true

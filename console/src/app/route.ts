@@ -12,7 +12,7 @@ export type Route =
   | {
       /** `home` is the start page also where there is room for the list alone. */
       readonly view: "find" | "home" | (typeof VIEWS)[number]["view"]
-      /** The request id of the call whose details are open, in Calls. */
+      /** The request id of the call whose details are open, in Calls; an approval, in Approvals. */
       readonly call?: string | undefined
     }
 
@@ -20,6 +20,7 @@ export type Route =
 export const VIEWS = [
   { view: "calls", label: "Calls", icon: "activity", isForAdmins: true },
   { view: "sources", label: "Sources", icon: "sources", isForAdmins: true },
+  { view: "approvals", label: "Approvals", icon: "approve", isForAdmins: true },
   { view: "history", label: "History", icon: "history", isForAdmins: false },
 ] as const
 
@@ -42,7 +43,7 @@ export function parseRoute(hash: string): Route {
   const [, view = "", ...rest] = path.split("/")
   const id = view === "o" ? decoded(rest.join("/")) : ""
   if (id === "") {
-    const call = view === "calls" ? decoded(rest.join("/")) : ""
+    const call = view === "calls" || view === "approvals" ? decoded(rest.join("/")) : ""
     const found = VIEWS.find((one) => one.view === view)?.view ?? (view === "home" ? view : "find")
     return { view: found, ...(call !== "" && { call }) }
   }

@@ -1,5 +1,11 @@
 import { Listeners } from "../../../src/internal/listeners.ts"
-import type { HubClient, HubInfo, OperationSummary, SourceStatus } from "../api/model.ts"
+import type {
+  ApprovalList,
+  HubClient,
+  HubInfo,
+  OperationSummary,
+  SourceStatus,
+} from "../api/model.ts"
 import { asError } from "./as-error.ts"
 import { SpecCache } from "./spec-cache.ts"
 import type { SpecState } from "./spec-cache.ts"
@@ -31,6 +37,7 @@ export class HubStore {
   readonly #listeners = new Listeners()
   #operations: OperationsState = { status: "loading", operations: [] }
   #sources: readonly SourceStatus[] | undefined
+  #approvals: ApprovalList | undefined
   #connection: Connection = "connecting"
   #info: HubInfo = UNKNOWN_HUB
   #loading: AbortController | undefined
@@ -47,6 +54,11 @@ export class HubStore {
   /** The last known state of its sources; `undefined` if the caller may not see it. */
   get sources(): readonly SourceStatus[] | undefined {
     return this.#sources
+  }
+
+  /** The calls that wait for an approval, as last asked; `undefined` if the caller may not see them. */
+  get approvals(): ApprovalList | undefined {
+    return this.#approvals
   }
 
   get connection(): Connection {
@@ -86,6 +98,7 @@ export class HubStore {
     this.#specs.clear()
     this.#operations = { status: "loading", operations: [] }
     this.#sources = undefined
+    this.#approvals = undefined
     this.#info = { ...UNKNOWN_HUB, title: this.#info.title }
     this.#notify()
     this.reload()
@@ -104,6 +117,12 @@ export class HubStore {
     if (before !== undefined && signature(before) === signature(sources)) return
     this.#sources = sources
     if (before !== undefined) this.reload()
+    this.#notify()
+  }
+
+  readonly updateApprovals = (approvals: ApprovalList | undefined): void => {
+    if (JSON.stringify(approvals) === JSON.stringify(this.#approvals)) return
+    this.#approvals = approvals
     this.#notify()
   }
 

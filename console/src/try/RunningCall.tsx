@@ -4,6 +4,7 @@ import type { CallState } from "../app/runs.ts"
 import { useNow } from "../activity/use-now.ts"
 import { formatDuration } from "../ui/format.ts"
 import { Spinner } from "../ui/Spinner.tsx"
+import { isApproval } from "../approvals/ApprovalDialog.tsx"
 import { Question } from "./Question.tsx"
 
 /** A call that runs: for how long, how far it is, and what it asks. */
@@ -36,9 +37,11 @@ export function RunningCall({
           ))}
         </ul>
       )}
-      {questions.map(({ number, request, answer }) => (
-        <Question key={number} request={request} onAnswer={answer} />
-      ))}
+      {questions
+        .filter((question) => !isApproval(question))
+        .map(({ number, request, answer }) => (
+          <Question key={number} request={request} onAnswer={answer} />
+        ))}
     </div>
   )
 }

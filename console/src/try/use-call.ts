@@ -64,7 +64,7 @@ function startCall(
     put()
   }
   put()
-  // Operations of HTTP APIs neither report progress nor ask.
+  // Operations of HTTP APIs neither report progress nor ask, but rules may ask about them.
   const isLive = spec._meta?.["openapi"] === undefined
   const isLogged = spec._meta?.["mcp"] !== undefined
   const watch =
@@ -73,11 +73,14 @@ function startCall(
           setState((now) => withEvents(now, events))
         })
       : undefined
-  const live = isLive ? liveCall(spec, setState, watch) : undefined
+  const live = liveCall(spec, setState, watch)
   const call = async (): Promise<void> => {
     // What is logged before somebody reads it is lost.
     if (isLogged) await watch?.opened
-    const outcome = await hub.call(operationId, input, { signal, timeoutMs, live })
+    const outcome = await hub.call(operationId, input, {
+      ...{ signal, timeoutMs, live },
+      onlyAsks: !isLive,
+    })
     watch?.ended()
     const endedAt = steadyNow()
     const ended = { startedAt, endedAt, outcome, previous }

@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     "Follow the calls of a hub, or show what happened in one",
     () => import("./calls.ts"),
   ),
+  approvals: entry("Test rules, and approve calls that wait", () => import("./approvals.ts")),
   audit: entry("Show who called what, and check the log", () => import("./audit.ts")),
   trust: entry("Trust the configuration of a folder", () => import("./trust.ts")),
   "hash-key": entry(

@@ -80,14 +80,19 @@ function checkOptions(args: CommandArgs): void {
 }
 
 async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): Promise<Hub> {
-  const [{ createHub }, { commandLogger }, { printProgress, noteSlowSources }] = await Promise.all([
-    import("../../hub/create-hub.ts"),
-    import("../serve/logger.ts"),
-    import("../serve/summary.ts"),
-  ])
+  const [{ createHub }, { approvalsFile }, { commandLogger }, { printProgress, noteSlowSources }] =
+    await Promise.all([
+      import("../../hub/create-hub.ts"),
+      import("../target/open-hub.ts"),
+      import("../serve/logger.ts"),
+      import("../serve/summary.ts"),
+    ])
   for (const warning of config.warnings ?? [])
     note(io, escapeForTerminal(formatFault(warning, config.file)))
-  const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
+  const hub = createHub(config, {
+    ...{ env: io.env, logger: commandLogger(io), watch },
+    approvalsFile: approvalsFile(config, io),
+  })
   printProgress(hub, io)
   noteSlowSources(hub, io)
   return hub

@@ -67,7 +67,7 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     credentials.every(({ state }) => state !== "missing") &&
     missing.every(({ isOptional }) => isOptional)
   const texts = warnings.map((warning) => formatFault(warning, undefined))
-  const all = [...texts, ...sharedSessions(config), ...unmatchedWarnings(config, hub)]
+  const all = [...texts, ...sharedSessions(config), ...(await ruleWarnings(config, hub))]
   const check = { ok: true, file, faults: [], warnings: all }
   const tools = args.flag("tokens") ? await costOf(hub) : undefined
   return { ok, node, config: check, credentials, missingPackages: missing, sources, tools }
@@ -132,10 +132,10 @@ function sharedSessions({ server, sources }: ResolvedConfig): string[] {
 }
 
 /**
- * Warnings about policies and middleware for operations that do not exist. None while a source is not open: its
- * operations may be the ones.
+ * Warnings about policies and middleware for operations that do not exist, and about rules of approvals. None while a source
+ * is not open: its operations may be the ones.
  */
-function unmatchedWarnings(config: ResolvedConfig, hub: Hub): string[] {
+async function ruleWarnings(config: ResolvedConfig, hub: Hub): Promise<string[]> {
   if (hub.sources.some(({ state }) => state !== "ready" && state !== "disabled")) return []
   const ids = hub.registry.list().map(({ namespace, name }) => `${namespace}.${name}`)
   const warn = (key: string, entries: readonly { readonly match?: unknown }[] = []): string[] =>
@@ -144,7 +144,11 @@ function unmatchedWarnings(config: ResolvedConfig, hub: Hub): string[] {
         .filter((pattern) => !ids.some(compilePattern(pattern)))
         .map((pattern) => `${key}[${index}]: no operation matches "${pattern}".`),
     )
-  return [...warn("policies", config.policies), ...warn("middleware", config.middleware)]
+  return [
+    ...warn("policies", config.policies),
+    ...warn("middleware", config.middleware),
+    ...(await hub.registry.reviewApprovals()).map((warning) => `approvals, ${warning}`),
+  ]
 }
 
 function patternsOf(match: unknown): readonly string[] {

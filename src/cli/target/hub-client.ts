@@ -14,13 +14,14 @@ export function hubHeaders({ token }: HubAddress): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
-/** Gets JSON of a hub, such as `/operations`. Failures are `CallError`s, as in the hub. */
+/** Gets JSON of a hub, such as `/operations`; with a body, posts it. Failures are `CallError`s, as in the hub. */
 export async function getFromHub(
   address: HubAddress,
   path: string,
   signal: AbortSignal,
+  body?: object,
 ): Promise<unknown> {
-  const { response, reading } = await ask(address, path, signal, "application/json")
+  const { response, reading } = await ask(address, path, signal, "application/json", body)
   const { data } = await readBody(response, reading)
   if (typeof data === "object" && data !== null) return data
   throw notHub(response.status, address.url)
@@ -50,15 +51,26 @@ export async function* eventsFromHub(
 }
 
 /** The successful response to a request; throws the error of any other. */
-async function ask(address: HubAddress, path: string, signal: AbortSignal, accept: string) {
+async function ask(
+  address: HubAddress,
+  path: string,
+  signal: AbortSignal,
+  accept: string,
+  body?: object,
+) {
   const { url, token } = address
-  const method = "GET"
+  const method = body === undefined ? "GET" : "POST"
   const secrets = token === undefined ? [] : [token]
   const common = { signal, secrets, operationId: undefined, subject: "The request to the hub" }
-  const headers = { accept, ...hubHeaders(address) }
+  const headers = {
+    accept,
+    ...(body !== undefined && { "content-type": "application/json" }),
+    ...hubHeaders(address),
+  }
+  const sent = body === undefined ? undefined : JSON.stringify(body)
   const response = await exchange(
-    { method, url: `${url}${path}`, headers, body: undefined },
-    { ...common, fetch: globalThis.fetch, mayHaveEffect: false },
+    { method, url: `${url}${path}`, headers, body: sent },
+    { ...common, fetch: globalThis.fetch, mayHaveEffect: body !== undefined },
   )
   const isFailure = response.status >= 400
   const reading = { ...common, method, maxBytes: MAX_BYTES, truncate: isFailure }

@@ -1,6 +1,8 @@
 import { SOURCES } from "../../config/kinds/index.ts"
 import { idOf } from "../../core/define.ts"
 import type { ResolvedConfig, ResolvedSource } from "../../config/model.ts"
+import type { ApprovalTest } from "../../core/approvals.ts"
+import type { TestedCall } from "../../hub/approval-routes.ts"
 import type { Hub } from "../../hub/model.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { AppliedPolicy } from "../../core/policy-state.ts"
@@ -56,6 +58,11 @@ export class LocalTarget implements Target {
   async policies(spec: OperationSpec): Promise<readonly AppliedPolicy[]> {
     const id = idOf(spec)
     return await (await this.#hubWith(id)).registry.describePolicies(id)
+  }
+
+  async testApproval(call: TestedCall): Promise<ApprovalTest> {
+    const { testApproval } = await import("../../hub/approval-routes.ts")
+    return await testApproval((await this.#hubWith(call.operationId)).registry, call)
   }
 
   async specs(): Promise<readonly OperationSpec[]> {

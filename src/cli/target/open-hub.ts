@@ -4,6 +4,7 @@ import { CallError } from "../../core/errors.ts"
 import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
+import { hashOf, statePath } from "../state.ts"
 import { note, oneLine } from "../output.ts"
 import { commandLogger } from "../serve/logger.ts"
 import { noteSlowSources } from "../serve/summary.ts"
@@ -22,6 +23,7 @@ export async function openHub(
     // A command waits for its sources once, without retries.
     retry: false,
     only,
+    approvalsFile: approvalsFile(config, io),
   })
   const report = (status: SourceStatus): void => note(io, statusLine(status))
   if (io.verbose === true) hub.sources.forEach(report)
@@ -37,6 +39,12 @@ export async function openHub(
     isEnough()
   }
   return hub
+}
+
+/** Where approvals for always are kept, for each configuration; `undefined` for sources of a command line. */
+export function approvalsFile({ file }: ResolvedConfig, { env }: CommandIO): string | undefined {
+  if (file === undefined) return undefined
+  return statePath(env, `approvals-${hashOf(file).slice(0, 32)}.json`)
 }
 
 /** The status of a source on one line. */

@@ -9,6 +9,8 @@ import { isRecord, stringsOf } from "../../internal/guards.ts"
 import { silentLogger } from "../../internal/logger.ts"
 import { FILE_MARK } from "../../schema/files.ts"
 import type { createClient as CreateClient } from "../../index.ts"
+import type { ApprovalTest } from "../../core/approvals.ts"
+import type { TestedCall } from "../../hub/approval-routes.ts"
 import type { SourceStatus } from "../../hub/model.ts"
 import type { ListedOperation, ListQuery, Target, TargetCallOptions } from "../model.ts"
 import type { HubAddress } from "./hub-address.ts"
@@ -68,6 +70,11 @@ export class RemoteTarget implements Target {
     const query = new URLSearchParams({ argument, given: JSON.stringify(given) })
     const answer = await this.#get(`/hub/complete/${encodeURIComponent(idOf(spec))}?${query}`)
     return isRecord(answer) ? stringsOf(answer["values"]) : []
+  }
+
+  async testApproval(call: TestedCall): Promise<ApprovalTest> {
+    const answer = await getFromHub(this.#address, "/hub/approvals/test", this.#signal, call)
+    return answer as ApprovalTest
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {

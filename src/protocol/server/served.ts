@@ -119,7 +119,8 @@ export class ServedRequest extends CallSink implements CallOptions, FromEntry, S
   }
 
   get entry(): CallEntry {
-    return { isPublic: this.via === "websocket" }
+    const { client } = this.host.endpoint.link
+    return { isPublic: this.via === "websocket", program: client === "console" ? client : undefined }
   }
 
   get policy(): CallPolicy | undefined {

@@ -29,7 +29,8 @@ export interface RequestTerms
 export interface ItemTerms
   extends RequestTerms, Pick<CallOptions, "parentRequestId" | "progress"> {}
 
-type CallOrigin = Pick<HTTPIncoming, "method" | "requestId" | "onGone"> & RespondingRequest
+type CallOrigin = Pick<HTTPIncoming, "method" | "header" | "requestId" | "onGone"> &
+  RespondingRequest
 
 /** The calls of a server. */
 export interface CallsHost {
@@ -149,9 +150,16 @@ export class HTTPCall
 }
 
 /** What tracers receive about a request. */
-export function httpEntry({ method }: Pick<HTTPIncoming, "method">): CallEntry {
-  return { isPublic: true, attributes: { "http.request.method": method } }
+export function httpEntry(incoming: Pick<HTTPIncoming, "method" | "header">): CallEntry {
+  return {
+    isPublic: true,
+    program: incoming.header(CLIENT_HEADER) === "console" ? "console" : undefined,
+    attributes: { "http.request.method": incoming.method },
+  }
 }
+
+/** Says that the console sends a request. */
+const CLIENT_HEADER = "x-operations-client"
 
 /** The shorter of two timeouts, if there are any. */
 function shorter(asked: number | undefined, longest: number | undefined): number | undefined {

@@ -221,6 +221,7 @@ class Served extends Closable implements ServedWebSocket {
       closeCode: 1001,
       identity,
       isTrusted,
+      client: new URLSearchParams(request.url?.split("?")[1]).get("client") ?? undefined,
       onState: (state, error) => {
         if (state !== "closed") return
         stop()

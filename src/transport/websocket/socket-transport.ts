@@ -58,6 +58,8 @@ export interface SocketTransportSettings extends Omit<SocketSettings, "pings"> {
   readonly closeCode?: number | undefined
   readonly identity?: Identity | undefined
   readonly isTrusted?: boolean | undefined
+  /** What the peer says that it is. */
+  readonly client?: string | undefined
   /** Called when the state of the connection changes. */
   readonly onState?: ((state: WebSocketState, error?: CallError) => void) | undefined
 }
@@ -68,6 +70,7 @@ const SUSPENDED = "the page was hidden"
 export class SocketTransport extends Closable implements WebSocketTransport, SocketOwner {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
+  readonly client: string | undefined
   readonly surface = "websocket"
   readonly carriesQuestions = true
   state: WebSocketState = "idle"
@@ -99,6 +102,7 @@ export class SocketTransport extends Closable implements WebSocketTransport, Soc
     this.#pings = settings.pings ?? new Deadlines(settings.clock)
     this.identity = settings.identity
     this.isTrusted = settings.isTrusted ?? false
+    this.client = settings.client
   }
 
   get resumeMs(): number | undefined {
