@@ -16,9 +16,9 @@ import { decisionText } from "./call.ts"
 
 export const command: CommandDefinition = {
   usage: "<test|list|approve|decline> [operation or approval] [key=value…]",
-  details: `"test" says which decision the rules take about a call, and what each rule says of it. Nothing is called, and access
-is not checked. "list", "approve" and "decline" are for the calls that wait in a running hub (--hub); approvals may
-be shortened to their beginning.`,
+  details: `"test" says which decision the rules take about a call, and what each rule says of it. Nothing is
+called, and access is not checked. "list", "approve" and "decline" are for the calls that wait in
+a running hub (--hub); approvals may be shortened to their beginning.`,
   examples: [
     ["approvals test github.issues_create owner=acme --via mcp", "What happens to such a call"],
     ["approvals test task.delete --caller agent", "The same for one caller"],

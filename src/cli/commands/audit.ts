@@ -12,9 +12,9 @@ import { configFor } from "../target/config.ts"
 
 export const command: CommandDefinition = {
   usage: "<tail|search|verify> [file]",
-  details: `Reads an audit log: the last lines, those of certain calls, or whether every line is as it was written. Without a
-file it is that of the configuration. The key of a named file is read from OPERATIONS_AUDIT_KEY.
-Exits with 1 if "verify" finds that something was changed.`,
+  details: `Reads an audit log: the last lines, those of certain calls, or whether every line is as it was
+written. Without a file it is that of the configuration. The key of a named file is read from
+OPERATIONS_AUDIT_KEY. Exits with 1 if "verify" finds that something was changed.`,
   examples: [
     ["audit tail", "The last lines"],
     ["audit search --operation 'github.*' --identity ada", "What one caller did"],

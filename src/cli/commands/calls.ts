@@ -12,9 +12,9 @@ import type { HubAddress } from "../target/hub-address.ts"
 
 export const command: CommandDefinition = {
   usage: "[request id]",
-  details: `Prints the calls of a running hub as they end, until Ctrl-C; or what happened in one call: nested calls, attempts,
-the cache, queues, answers it waited for, requests to APIs and MCP servers, and log lines. Where the hub requires
-credentials, the scope hub:admin is needed.`,
+  details: `Prints the calls of a running hub as they end, until Ctrl-C; or what happened in one call: nested
+calls, attempts, the cache, queues, answers it waited for, requests to APIs and MCP servers, and
+log lines. Where the hub requires credentials, the scope hub:admin is needed.`,
   examples: [
     ["calls --hub http://127.0.0.1:3000", "Follow all calls"],
     ["calls --failed --operation 'github.*'", "Failed calls of one namespace, of OPERATIONS_HUB"],

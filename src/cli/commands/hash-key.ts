@@ -9,10 +9,10 @@ const MAX_KEY = 4096
 
 export const command: CommandDefinition = {
   usage: "",
-  details: `The key is typed without being shown, or comes from standard input. It is never an argument: those are kept
-in the history of the shell, and other users see them in the list of processes. With --generate a new key is made,
-and shown once on standard error. Only the hash belongs into a configuration:
-
+  details: `The key is typed without being shown, or comes from standard input. It is never an argument: those
+are kept in the history of the shell, and other users see them in the list of processes. With
+--generate a new key is made, and shown once on standard error. Only the hash belongs into a
+configuration:
   apiKeys: [{ hash: "…", identity: { id: "ada", scopes: [] } }]`,
   examples: [
     ["hash-key", "Type a key"],
