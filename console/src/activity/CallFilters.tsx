@@ -7,18 +7,27 @@ const STATES: readonly (readonly [state: CallFilter["state"], text: string])[] =
   ...(["running", "ok", "error", "aborted", "unknown"] as const).map((one) => [one, one] as const),
 ]
 
+const DURATIONS = [
+  ["0", "Any duration"],
+  ["100", "100 ms and more"],
+  ["1000", "1 s and more"],
+  ["10000", "10 s and more"],
+] as const
+
 /** The filters of the calls. */
 export function CallFilters({
   filter,
+  sources,
   onChange,
 }: {
   readonly filter: CallFilter
+  readonly sources: readonly string[]
   readonly onChange: (filter: CallFilter) => void
 }): ReactNode {
   return (
     <>
       <SearchField
-        label="Filter by operation, code, source or caller"
+        label="Filter by operation, code, source or caller; code:TIMEOUT, caller:ada or operation:task for one of them"
         placeholder="Filter by operation, code, caller"
         text={filter.text}
         onText={(text) => onChange({ ...filter, text })}
@@ -28,6 +37,20 @@ export function CallFilters({
         value={filter.state}
         options={STATES}
         onChange={(state) => onChange({ ...filter, state })}
+      />
+      {sources.length > 0 && (
+        <Select
+          label="Filter by source"
+          value={filter.source}
+          options={[["", "Any source"], ...sources.map((one) => [one, one] as const)]}
+          onChange={(source) => onChange({ ...filter, source })}
+        />
+      )}
+      <Select
+        label="Filter by duration"
+        value={String(filter.minMs)}
+        options={DURATIONS}
+        onChange={(least) => onChange({ ...filter, minMs: Number(least) })}
       />
     </>
   )
