@@ -4,7 +4,6 @@ import type { HubLoad, LoadOf, NamedLoad } from "../api/model.ts"
 import { useHub, useOperations } from "../app/context.tsx"
 import { ErrorBox, Select, cx, formatDuration } from "../ui/index.ts"
 import { drawSeries, scaleOf } from "../watch/scale.ts"
-import { formatRate } from "./counters.ts"
 import { chartsOf } from "./load-charts.ts"
 import type { LoadChart } from "./load-charts.ts"
 import { useRequested } from "./use-requested.ts"
@@ -137,7 +136,7 @@ function LoadTable({
     <table className="load-table">
       <thead>
         <tr>
-          {[what, "Calls/s", "Errors", "p50", "p90", "p99"].map((column) => (
+          {[what, "Calls", "Failed", "p50", "p90", "p99"].map((column) => (
             <th key={column} scope="col">
               {column}
             </th>
@@ -152,7 +151,7 @@ function LoadTable({
                 {name}
               </button>
             </th>
-            <td>{formatRate(calls / 3600)}</td>
+            <td>{calls.toLocaleString("en")}</td>
             <td>{`${Number(((errors / calls) * 100).toFixed(1))} %`}</td>
             {[latencyMs.p50, latencyMs.p90, latencyMs.p99].map((value, at) => (
               <td key={at}>{value === 0 ? "–" : formatDuration(value)}</td>
