@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react"
 import type { ReactNode } from "react"
-import type { RecordedCall, RecordedValue } from "../api/model.ts"
+import type { RecordedCall, RecordedValue, TimelineCall } from "../api/model.ts"
 import { toProblem } from "../api/problems.ts"
 import { linkTo, navigate, useHub, useHubInfo, useOperations, useSpec } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
@@ -19,6 +19,7 @@ import type { CallForest, LoggedCall } from "./call-forest.ts"
 import { factsOf, findRecord } from "./call-record.ts"
 import { durationAt } from "./call-log.ts"
 import type { CallLog } from "./call-log.ts"
+import { findTimeline, findTimelineCall, traceAddress } from "./waterfall-rows.ts"
 import { useRequested } from "./use-requested.ts"
 
 /** Everything that is known about one call: when it and its neighbours ran, its input and its result. */
@@ -44,6 +45,9 @@ export function CallDetails({
   const { operations } = useOperations()
   const isListed = operations.some(({ id }) => id === call.operationId)
   const { record, isRecording, error, again } = useRecord(call)
+  const timeline = useTimeline(call)
+  const traceId = findTimelineCall(timeline ?? [], call)?.traceId ?? traceIdOf(record)
+  const address = traceAddress(useHubInfo().traceLink, traceId)
   return (
     <Dialog title={call.operationId} open onClose={onClose} className="call-details">
       <p className="row">
@@ -51,6 +55,11 @@ export function CallDetails({
         <span>{duration === undefined ? "–" : formatDuration(duration)}</span>
         {isListed && (
           <a href={linkTo({ view: "operation", id: call.operationId })}>Open the operation</a>
+        )}
+        {address !== undefined && (
+          <a href={address} target="_blank" rel="noopener noreferrer">
+            Open the trace
+          </a>
         )}
         {cause !== call && (
           <span>
@@ -63,7 +72,7 @@ export function CallDetails({
       </p>
       <Actions call={call} forest={forest} record={record} isListed={isListed} />
       <dl className="raw-facts">
-        {factsOf(call, source, record).map(({ name, text, isCopied }) => (
+        {factsOf(call, source, record, traceId).map(({ name, text, isCopied }) => (
           <div key={name} className="raw-header">
             <dt>{name}</dt>
             <dd>
@@ -80,7 +89,14 @@ export function CallDetails({
       </dl>
       <section aria-label="Waterfall">
         <h3>Waterfall</h3>
-        <Waterfall call={call} forest={forest} log={log} now={now} onSelect={onSelect} />
+        <Waterfall
+          call={call}
+          forest={forest}
+          log={log}
+          now={now}
+          timeline={timeline}
+          onSelect={onSelect}
+        />
       </section>
       {!isRecording ? (
         <p className="muted">
@@ -122,6 +138,22 @@ function useRecord(call: LoggedCall): {
     error,
     again,
   }
+}
+
+/** What happened in the tree of a call, as far as the hub remembers it; requested again when the call has ended. */
+function useTimeline(call: LoggedCall): readonly TimelineCall[] | undefined {
+  const hub = useHub()
+  const { requestId } = call
+  const ask = useCallback(
+    async (signal: AbortSignal) => await hub.timelines(requestId, signal),
+    [hub, requestId],
+  )
+  const { value } = useRequested(ask, { version: call.state })
+  return useMemo(() => findTimeline(value ?? [], call), [value, call])
+}
+
+function traceIdOf(record: RecordedCall | "none" | undefined): string | undefined {
+  return typeof record === "object" ? record.traceId : undefined
 }
 
 function Actions({

@@ -142,15 +142,36 @@ export function Span({
 }: {
   readonly call: LoggedCall
   readonly duration: number | undefined
-  readonly root: { readonly at: number; readonly durationMs: number | undefined }
+  readonly root: BarRoot
 }): ReactNode {
   if (duration === undefined) return null
-  const { start, width } = spanWithin(call, duration, root)
+  return <Bar at={call.at} duration={duration} root={root} look={call.state} />
+}
+
+/** The time that all bars of a tree are parts of. */
+interface BarRoot {
+  readonly at: number
+  readonly durationMs: number | undefined
+}
+
+/** A bar on the time line of a tree. */
+export function Bar({
+  at,
+  duration,
+  root,
+  look,
+}: {
+  readonly at: number
+  readonly duration: number
+  readonly root: BarRoot
+  readonly look: CallState | "wait" | "exchange" | "attempt" | "moment"
+}): ReactNode {
+  const { start, width } = spanWithin({ at }, duration, root)
   return (
     <span className="call-span" aria-hidden="true">
       <span
-        className={cx("call-span-bar", `call-span-${call.state}`)}
-        style={{ marginInlineStart: `${start * 100}%`, width: `${width * 100}%` }}
+        className={cx("call-span-bar", `call-span-${look}`)}
+        style={{ marginInlineStart: `min(${start * 100}%, 100% - 3px)`, width: `${width * 100}%` }}
       />
     </span>
   )

@@ -4,12 +4,13 @@ import { Button, Empty, ErrorBox, Icon, formatCount } from "../ui/index.ts"
 import { navigate, useOperations, useRoute } from "../app/context.tsx"
 import { CallDetails } from "./CallDetails.tsx"
 import { CallTable } from "./CallTable.tsx"
+import { LastHour } from "./LastHour.tsx"
 import { ConnectionNote } from "./ConnectionNote.tsx"
 import { Counters } from "./Counters.tsx"
 import { toForest } from "./call-forest.ts"
 import type { LoggedCall } from "./call-forest.ts"
 import { NO_FILTER, toRows } from "./call-rows.ts"
-import type { CallFilter } from "./call-rows.ts"
+import type { CallFilter, SourceOf } from "./call-rows.ts"
 import { CallFilters } from "./CallFilters.tsx"
 import { visibleLog, waitingCount } from "./calls-state.ts"
 import { useCalls } from "./use-calls.ts"
@@ -23,6 +24,15 @@ export function CallsView(): ReactNode {
   const [filter, setFilter] = useState<CallFilter>(NO_FILTER)
   const isPaused = state.frozen !== undefined
   const showCode = useCallback((text: string) => setFilter({ ...NO_FILTER, text }), [])
+  const { operations } = useOperations()
+  const sources = useMemo(
+    () => new Map(operations.map(({ id, source }) => [id, source])),
+    [operations],
+  )
+  const names = useMemo(
+    () => [...new Set(sources.values())].filter((name) => name !== undefined).toSorted(),
+    [sources],
+  )
   return (
     <div className="activity page stack-l">
       <header className="page-head">
@@ -34,8 +44,9 @@ export function CallsView(): ReactNode {
       ) : (
         <>
           <Counters onCode={showCode} />
+          <LastHour />
           <div className="row">
-            <CallFilters filter={filter} onChange={setFilter} />
+            <CallFilters filter={filter} sources={names} onChange={setFilter} />
             <Button
               aria-pressed={isPaused}
               onClick={() => dispatch({ type: isPaused ? "resume" : "pause" })}
@@ -47,7 +58,7 @@ export function CallsView(): ReactNode {
               <Icon name="trash" /> Clear
             </Button>
           </div>
-          <CallTree state={state} filter={filter} />
+          <CallTree state={state} filter={filter} sources={sources} />
         </>
       )}
     </div>
@@ -57,15 +68,20 @@ export function CallsView(): ReactNode {
 function CallTree({
   state,
   filter,
+  sources,
 }: {
   readonly state: ReturnType<typeof useCalls>["state"]
   readonly filter: CallFilter
+  readonly sources: SourceOf
 }): ReactNode {
   // Thousands of calls per second must not block typing.
   const log = useDeferredValue(visibleLog(state))
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const forest = useMemo(() => toForest(log.calls.values()), [log])
-  const rows = useMemo(() => toRows(forest, filter, closed), [forest, filter, closed])
+  const rows = useMemo(
+    () => toRows(forest, filter, closed, sources),
+    [forest, filter, closed, sources],
+  )
   const setOpen = useCallback((key: string, isOpen: boolean) => {
     setClosed((before) => {
       const after = new Set(before)
@@ -77,11 +93,6 @@ function CallTree({
   const now = useNow(
     state.frozen === undefined &&
       [...log.calls.values()].some(({ state: one }) => one === "running"),
-  )
-  const { operations } = useOperations()
-  const sources = useMemo(
-    () => new Map(operations.map(({ id, source }) => [id, source])),
-    [operations],
   )
   const route = useRoute()
   const asked = route.view === "operation" ? undefined : route.call

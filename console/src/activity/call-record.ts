@@ -24,8 +24,9 @@ export function factsOf(
   call: LoggedCall,
   source: string | undefined,
   record: RecordedCall | "none" | undefined,
+  traceId: string | undefined,
 ): readonly CallFact[] {
-  const { traceId, meta = {}, problem } = typeof record === "object" ? record : NOTHING
+  const { meta = {}, problem } = typeof record === "object" ? record : NOTHING
   const { attempts, code } = isRecord(problem) ? problem : {}
   const facts: readonly (Omit<CallFact, "text"> & { readonly value: unknown })[] = [
     { name: "Request", value: call.requestId, isCopied: true },
@@ -50,7 +51,7 @@ export function factsOf(
   )
 }
 
-const NOTHING: Pick<RecordedCall, "traceId" | "meta" | "problem"> = {}
+const NOTHING: Pick<RecordedCall, "meta" | "problem"> = {}
 
 function cacheText(cache: unknown): string | undefined {
   if (!isRecord(cache)) return undefined

@@ -2,15 +2,30 @@ import type { CallForest, CallState, LoggedCall } from "./call-forest.ts"
 
 /** The filter of the calls. */
 export interface CallFilter {
-  /** Part of an operation, an error code, a source or an identity. */
+  /** Words that each are part of an operation, an error code, a source, an identity or a request id; or `code:TIMEOUT`. */
   readonly text: string
   readonly state: CallState | "any"
   /** What became of the calls that people had to approve. */
   readonly approval: NonNullable<LoggedCall["approval"]> | "any"
+  /** The name of a source; empty for any. */
+  readonly source: string
+  /** The shortest duration, in milliseconds. */
+  readonly minMs: number
 }
 
 /** A filter that matches everything. */
-export const NO_FILTER: CallFilter = { text: "", state: "any", approval: "any" }
+export const NO_FILTER: CallFilter = {
+  text: "",
+  state: "any",
+  approval: "any",
+  source: "",
+  minMs: 0,
+}
+
+/** The source of each operation. */
+export type SourceOf = ReadonlyMap<string, string | undefined>
+
+const NO_SOURCES: SourceOf = new Map()
 
 /** A line of the tree. */
 export interface CallRow {
@@ -33,8 +48,9 @@ export function toRows(
   forest: CallForest,
   filter: CallFilter,
   closed: ReadonlySet<string>,
+  sources: SourceOf = NO_SOURCES,
 ): readonly CallRow[] {
-  const matches = matcherOf(filter)
+  const matches = matcherOf(filter, sources)
   const kept = matches === undefined ? undefined : keptBy(forest, matches)
   const shownOf = (calls: readonly LoggedCall[]): readonly LoggedCall[] =>
     kept === undefined ? calls : calls.filter(({ key }) => kept.has(key))
@@ -79,19 +95,35 @@ function linesOf(
     .toReversed()
 }
 
-function matcherOf({
-  text,
-  state,
-  approval,
-}: CallFilter): ((call: LoggedCall) => boolean) | undefined {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === "" && state === "any" && approval === "any") return undefined
-  return (call) =>
-    (approval === "any" || call.approval === approval) &&
-    (state === "any" || call.state === state) &&
-    [call.operationId, call.code, call.source, call.identity, call.requestId].some((part) =>
-      part?.toLowerCase().includes(wanted),
+function matcherOf(
+  { text, state, approval, source, minMs }: CallFilter,
+  sources: SourceOf,
+): ((call: LoggedCall) => boolean) | undefined {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const isOpen = state === "any" && approval === "any" && source === "" && minMs === 0
+  if (words.length === 0 && isOpen) return undefined
+  return (call) => {
+    const { operationId, code, identity, requestId, durationMs } = call
+    const from = sources.get(operationId) ?? call.source
+    const fields = { operation: operationId, code, source: from, caller: identity, requestId }
+    return (
+      (approval === "any" || call.approval === approval) &&
+      (state === "any" || call.state === state) &&
+      (source === "" || from === source) &&
+      (minMs === 0 || (durationMs !== undefined && durationMs >= minMs)) &&
+      words.every((word) => isIn(word, fields))
     )
+  }
+}
+
+/** Whether a word is part of a field; `code:` before it says of which. */
+function isIn(word: string, fields: Readonly<Record<string, string | undefined>>): boolean {
+  const colon = word.indexOf(":")
+  const name = word.slice(0, Math.max(0, colon))
+  if (Object.hasOwn(fields, name)) {
+    return fields[name]?.toLowerCase().includes(word.slice(colon + 1)) === true
+  }
+  return Object.values(fields).some((part) => part?.toLowerCase().includes(word))
 }
 
 function keptBy(

@@ -10,6 +10,7 @@ import type {
   HubEvent,
   HubEventsOptions,
   HubInfo,
+  HubLoad,
   HubStats,
   OperationSpec,
   OperationSummary,
@@ -20,6 +21,7 @@ import type {
   SourceReport,
   SourceStatus,
   WaitingApproval,
+  Timeline,
 } from "./model.ts"
 import { brokeOff, toProblem, unexpectedAnswer, unreachable } from "./problems.ts"
 import { Requests } from "./requests.ts"
@@ -114,6 +116,21 @@ export function createHubClient(options: HubClientOptions): HubClient {
         headers: { accept: "application/json", "content-type": "application/json" },
       })
       await response.body?.cancel()
+    },
+    async timelines(requestId, signal) {
+      const query = new URLSearchParams({ requestId })
+      const { timelines } = await requests.json(`hub/timelines?${query}`, signal)
+      return expectList<Timeline>(timelines, "The timeline of the call")
+    },
+    async load({ operation, source }, signal) {
+      const query = new URLSearchParams({
+        ...(operation !== undefined && { operation }),
+        ...(source !== undefined && { source }),
+      })
+      const answer = await json<HubLoad>(`hub/load?${query}`, signal)
+      const lists = [answer.minutes, answer.operations, answer.sources]
+      for (const list of lists) expectList(list, "The load of the hub")
+      return answer
     },
     report: (name, signal) =>
       json<SourceReport>(`hub/sources/${encodeURIComponent(name)}/report`, signal),
@@ -230,7 +247,8 @@ function expectList<TItem>(value: unknown, what: string): readonly TItem[] {
   return value as TItem[]
 }
 
-function infoOf({ title, description, caller, mcp, websocket, records }: JsonRecord): HubInfo {
+function infoOf(about: JsonRecord): HubInfo {
+  const { title, description, caller, mcp, websocket, records, traceLink } = about
   const { id, scopes, isAdmin, isOpen } = isRecord(caller) ? caller : {}
   return {
     title: textOf(title) ?? "Operations",
@@ -242,6 +260,7 @@ function infoOf({ title, description, caller, mcp, websocket, records }: JsonRec
     mcp: mcp === "tools" || mcp === "search" ? mcp : undefined,
     websocket: websocket === true,
     ...(typeof records === "boolean" && { records }),
+    traceLink: textOf(traceLink),
   }
 }
 

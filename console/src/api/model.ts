@@ -4,6 +4,8 @@ import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
 import type { WaitingApproval } from "../../../src/approvals/tickets.ts"
 import type { ApprovalList } from "../../../src/hub/approval-routes.ts"
+import type { HubLoad, NamedLoad } from "../../../src/hub/activity/call-series.ts"
+import type { Timeline, TimelineCall, TimelinePart } from "../../../src/hub/activity/timeline.ts"
 import type { RecordedCall, RecordedValue } from "../../../src/hub/activity/recorder.ts"
 import type { SourceCalls } from "../../../src/hub/activity/counters.ts"
 import type {
@@ -30,6 +32,7 @@ import type {
 
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
 export type { HubStats, RecordedCall, RecordedValue, SourceLogLine, SourceReport, SourceStatus }
+export type { HubLoad, NamedLoad, Timeline, TimelineCall, TimelinePart }
 export type { InputRequest, InputResponse, ProgressUpdate }
 export type { ApprovalList, WaitingApproval }
 export type { AppliedPolicy, BreakerStatus, OperationPolicyState, PolicyState }
@@ -77,6 +80,14 @@ export interface HubInfo {
   readonly websocket: boolean
   /** Whether the hub keeps inputs and results of calls; `undefined` where the caller may not see them. */
   readonly records?: boolean | undefined
+  /** The address of a trace in the user's tracing page, with `{traceId}`. */
+  readonly traceLink?: string | undefined
+}
+
+/** Whose load is asked for; without any, that of the hub. */
+export interface LoadOf {
+  readonly operation?: string | undefined
+  readonly source?: string | undefined
 }
 
 /** How a call ended. */
@@ -129,6 +140,10 @@ export interface HubClient {
   report(name: string, signal?: AbortSignal): Promise<SourceReport>
   /** What the hub has recorded under a request id; clients choose these ids, so there may be several. */
   recorded(requestId: string, signal?: AbortSignal): Promise<readonly RecordedCall[]>
+  /** What happened in the calls with a request id; none where the hub does not remember any. */
+  timelines(requestId: string, signal?: AbortSignal): Promise<readonly Timeline[]>
+  /** The load of the last hour. */
+  load(of: LoadOf, signal?: AbortSignal): Promise<HubLoad>
   stats(signal?: AbortSignal): Promise<HubStats>
   /** The calls that wait for an approval. */
   approvals(signal?: AbortSignal): Promise<ApprovalList>

@@ -240,6 +240,7 @@ class TimelineScope implements CallScope {
           ...{ kind: "answer", at: now - waited, durationMs: waited, name: "waits for an answer" },
         })
       case "operations.cache":
+        this.#attemptAt = Math.max(this.#attemptAt, now)
         return this.#add({ kind: "cache", at: now, name: `cache ${attributes["result"]}` })
       case "operations.breaker":
         return this.#add({ kind: "breaker", at: now, name: `breaker ${attributes["state"]}` })

@@ -23,7 +23,12 @@ function record(more: Partial<RecordedCall>): RecordedCall {
 }
 
 function lines(more: Partial<LoggedCall>, found: RecordedCall | "none" | undefined): string[] {
-  return factsOf({ ...call, ...more }, undefined, found).map(({ name, text }) => `${name}: ${text}`)
+  return factsOf(
+    { ...call, ...more },
+    undefined,
+    found,
+    typeof found === "object" ? found.traceId : undefined,
+  ).map(({ name, text }) => `${name}: ${text}`)
 }
 
 describe("factsOf", () => {
