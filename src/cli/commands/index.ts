@@ -21,6 +21,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: entry("Serve every source over HTTP, MCP and WebSocket", () => import("./serve.ts")),
   import: entry("Add a source to the configuration", () => import("./import.ts")),
   types: entry("Write TypeScript types for every operation", () => import("./types.ts")),
+  skill: entry("Write a skill that teaches an agent to use a source", () => import("./skill.ts")),
   doctor: entry("Check configuration, credentials and sources", () => import("./doctor.ts")),
   audit: entry("Show who called what, and check the log", () => import("./audit.ts")),
   trust: entry("Trust the configuration of a folder", () => import("./trust.ts")),
