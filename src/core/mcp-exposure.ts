@@ -3,6 +3,7 @@ import { listOf } from "../schema/json.ts"
 import { isPlainJson } from "./plain-json.ts"
 import { parameterIssues } from "./rest-route.ts"
 import type { OperationSpec } from "./types.ts"
+import { skillIssue } from "./skill.ts"
 import { readUriTemplate } from "./uri-template.ts"
 import type { ValueError } from "./validation.ts"
 
@@ -15,7 +16,7 @@ export function exposureIssues(
 ): ValueError[] {
   if (mcp === undefined) return []
   if (!isPlainJson(mcp)) return [{ path: "/mcp", message: "must be JSON data: clients receive it" }]
-  const { as = "tool", uri, complete = {} } = mcp
+  const { as = "tool", uri, complete = {}, skill } = mcp
   const issues: ValueError[] = []
   const add = (field: string, message: string): void => {
     issues.push({ path: `/mcp/${field}`, message })
@@ -27,6 +28,8 @@ export function exposureIssues(
   if (as === "resource" && uri === undefined)
     add("uri", `is required for a resource, such as "note://{id}"`)
   if (as !== "resource" && uri !== undefined) add("uri", `is for a resource: add as: "resource"`)
+  const wrong = skill === undefined ? undefined : skillIssue(uri ?? "", skill)
+  if (wrong !== undefined) add("skill", `is no skill: ${wrong}`)
   for (const message of parameterIssues(Object.keys(complete), input)) add("complete", message)
   if (as !== "resource" || uri === undefined) return issues
   const template = readUriTemplate(uri)

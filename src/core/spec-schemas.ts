@@ -108,6 +108,12 @@ const MCPExposureSchema: TSchema & JsonSchema = {
       type: "object",
       additionalProperties: { type: "string", maxLength: 400, pattern: ID_PATTERN },
     },
+    skill: {
+      type: "object",
+      properties: { frontmatter: { type: "object" }, resources: { type: ["array", "string"] } },
+      required: ["frontmatter", "resources"],
+      additionalProperties: false,
+    },
     annotations: {
       type: "object",
       properties: {

@@ -1,3 +1,4 @@
+import type { MCPSkill } from "./skill.ts"
 import type { TSchema } from "typebox"
 import type { Logger } from "../internal/logger.ts"
 import type { MCPIcon } from "./envelope.ts"
@@ -94,6 +95,8 @@ export interface MCPExposure {
    * other inputs, and returns a list of texts. The values of an enumeration need none.
    */
   readonly complete?: Readonly<Record<string, string>> | undefined
+  /** The resource is the `SKILL.md` of a skill. */
+  readonly skill?: MCPSkill | undefined
   /** Hints for MCP clients alone, before those of the operation's `annotations`. */
   readonly annotations?: {
     readonly title?: string

@@ -1,5 +1,6 @@
 // Our own types for MCP: no type of an SDK is part of our signatures.
 
+import type { MCPSkill } from "../core/skill.ts"
 import type { MCPIcon } from "../core/envelope.ts"
 
 /** An object as received or sent, not yet validated. */
@@ -59,6 +60,8 @@ export interface MCPOrigin {
   readonly tool?: MCPToolDefinition
   /** For a resource, a template or a prompt: its definition as received. */
   readonly definition?: JsonObject
+  /** For a resource that is the `SKILL.md` of a skill. */
+  readonly skill?: MCPSkill
   /** SHA-256 of the parts of a tool that a model sees. */
   readonly fingerprint?: string
   /** Invisible characters in texts that a model reads. */
@@ -106,6 +109,9 @@ export const ENVELOPE = {
   serverInfo: "io.modelcontextprotocol/serverInfo",
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const
+
+/** The extension for skills, among the capabilities of a server. */
+export const SKILLS = "io.modelcontextprotocol/skills"
 
 /** In `_meta` of a call: its sender is a program that takes a whole result, however long. */
 export const WHOLE_RESULT = "dev.alkdev.operations/whole-result"

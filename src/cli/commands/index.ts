@@ -21,6 +21,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: entry("Serve every source over HTTP, MCP and WebSocket", () => import("./serve.ts")),
   import: entry("Add a source to the configuration", () => import("./import.ts")),
   types: entry("Write TypeScript types for every operation", () => import("./types.ts")),
+  skill: entry("Write a skill that teaches an agent to use a source", () => import("./skill.ts")),
   doctor: entry("Check configuration, credentials and sources", () => import("./doctor.ts")),
   calls: entry(
     "Follow the calls of a hub, or show what happened in one",

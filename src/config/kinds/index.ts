@@ -5,9 +5,10 @@ import { type MCPSource, mcp } from "./mcp.ts"
 import { type OpenAPISource, openapi } from "./openapi.ts"
 import { type RemoteSource, remote } from "./remote.ts"
 import { type ScanSource, scan } from "./scan.ts"
+import { type SkillsSource, skills } from "./skills.ts"
 
-export type SourceConfig = ScanSource | OpenAPISource | MCPSource | RemoteSource
-export type SourceKind = "scan" | "openapi" | "mcp" | "remote"
+export type SourceConfig = ScanSource | OpenAPISource | MCPSource | RemoteSource | SkillsSource
+export type SourceKind = "scan" | "openapi" | "mcp" | "remote" | "skills"
 
 /** Each kind of source, under the name of the field that makes a source one of it. */
 export const SOURCES: Readonly<Record<SourceKind, SourceDescription>> = {
@@ -15,4 +16,5 @@ export const SOURCES: Readonly<Record<SourceKind, SourceDescription>> = {
   openapi,
   mcp,
   remote,
+  skills,
 }

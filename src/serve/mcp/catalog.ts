@@ -14,7 +14,7 @@ import type { ToolNames } from "../../tools/tool-names.ts"
 import type { OperationTool } from "../../tools/tool.ts"
 
 /** The lists beside that of tools, by the member of their results. */
-export type ExtraList = "resources" | "resourceTemplates" | "prompts"
+export type ExtraList = "resources" | "resourceTemplates" | "prompts" | "skills"
 
 /** A resource, a template of resources or a prompt. */
 export interface Extra {
@@ -37,6 +37,7 @@ export class Catalog {
     resources: [],
     resourceTemplates: [],
     prompts: [],
+    skills: [],
   }
   readonly #byUri = new Map<string, OperationTool[]>()
   readonly #templates: { readonly template: UriTemplate; readonly tool: OperationTool }[] = []
@@ -97,12 +98,21 @@ export class Catalog {
     return tool !== undefined && maySee(tool, identity) ? tool : undefined
   }
 
+  /** The entry of a skill, by the address of its `SKILL.md`. */
+  skill(uri: string, identity: Identity | undefined): JsonObject | undefined {
+    const isIt = ({ tool, definition }: Extra): boolean =>
+      definition["uri"] === uri && maySee(tool, identity)
+    return this.#lists.skills.find(isIt)?.definition
+  }
+
   #addResource(tool: OperationTool, name: string): void {
     const definition = resourceDefinition(name, tool)
     const { uri, uriTemplate } = definition
     if (typeof uri === "string") {
       addToList(this.#byUri, uri, tool)
       this.#add("resources", tool, definition)
+      const skill = tool.spec.mcp?.skill ?? tool.origin?.skill
+      if (skill !== undefined) this.#add("skills", tool, { uri, ...skill })
       return
     }
     const template = parseUriTemplate(String(uriTemplate))

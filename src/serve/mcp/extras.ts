@@ -41,14 +41,30 @@ export class Extras {
 
   /** A page of a list. Throws `ProtocolError` for an invalid or outdated cursor. */
   list(list: ExtraList, { identity, era }: SurfaceCaller, cursor: string | undefined): object {
-    const { pageSize, ttlMs } = this.#surface.options
+    const { pageSize } = this.#surface.options
     const catalog = this.#current()
     const { items, nextCursor } = catalog.page(list, identity, cursor, pageSize)
     return {
       [list]: items.map(({ definition }) => definition),
       ...(nextCursor !== undefined && { nextCursor }),
-      ...(era === "modern" && { ttlMs, cacheScope: catalog.isRestricted ? "private" : "public" }),
+      ...this.#caching(catalog, era),
     }
+  }
+
+  #caching({ isRestricted }: Catalog, era: SurfaceCaller["era"]): object {
+    if (era === "legacy") return {}
+    const { ttlMs } = this.#surface.options
+    return { ttlMs, cacheScope: isRestricted ? "private" : "public" }
+  }
+
+  /** The entry of a skill. Throws a `ProtocolError` for one that the caller does not have. */
+  skill(uri: unknown, { identity, era }: SurfaceCaller): object {
+    const catalog = this.#current()
+    const skill = catalog.skill(String(uri), identity)
+    if (skill === undefined) {
+      throw new ProtocolError(INVALID_PARAMS, `Unknown skill: ${String(uri).slice(0, 200)}`)
+    }
+    return { skill, ...this.#caching(catalog, era) }
   }
 
   /** Reads a resource. Rejects with a `ProtocolError`. */

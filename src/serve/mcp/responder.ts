@@ -3,7 +3,7 @@ import { isRecord } from "../../internal/guards.ts"
 import { withoutUndefined } from "../../internal/own.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
-import { ENVELOPE, isLogLevel, LEGACY_VERSIONS, MODERN_VERSION } from "../../mcp/model.ts"
+import { SKILLS, ENVELOPE, isLogLevel, LEGACY_VERSIONS, MODERN_VERSION } from "../../mcp/model.ts"
 import type { JsonObject, MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import { closing } from "../../protocol/refusals.ts"
@@ -34,6 +34,7 @@ const CAPABILITIES = {
   resources: { subscribe: true, listChanged: true },
   prompts: { listChanged: true },
   completions: {},
+  extensions: { [SKILLS]: {} },
   logging: {},
 }
 
@@ -61,6 +62,12 @@ export class Responder {
     ["tools/call", (exchange) => this.#call(exchange, callTool)],
     ["resources/list", (exchange) => this.#listExtras(exchange, "resources")],
     ["resources/templates/list", (exchange) => this.#listExtras(exchange, "resourceTemplates")],
+    ["skills/list", (exchange) => this.#listExtras(exchange, "skills")],
+    [
+      "skills/get",
+      ({ era, request, caller: { identity } }) =>
+        this.extras.skill(request.params?.["uri"], { identity, era }),
+    ],
     ["resources/read", (exchange) => this.#call(exchange, readResource)],
     ["prompts/list", (exchange) => this.#listExtras(exchange, "prompts")],
     ["prompts/get", (exchange) => this.#call(exchange, getPrompt)],

@@ -11,6 +11,8 @@ import type { JsonObject, MCPOrigin, MCPResourceDefinition } from "../../mcp/mod
 import { distinctNames, operationName } from "../../mcp/names.ts"
 import { setUpstream, type MCPUpstream } from "../../mcp/upstream.ts"
 import { FromSchema } from "../../schema/from-schema.ts"
+import type { MCPSkill } from "../../core/skill.ts"
+import { readSkills } from "./read-skills.ts"
 import { setOwn } from "../../schema/json.ts"
 import type { OperationServer } from "./tool-operation.ts"
 import { parseUriTemplate, type TemplateValue, type UriTemplate } from "../../mcp/uri-template.ts"
@@ -25,6 +27,8 @@ export interface ExtraOperationOptions {
     context: OperationContext,
     operationId: string,
   ) => unknown
+  /** The entries of skills, whose files are resources. */
+  readonly skills?: readonly unknown[] | undefined
   /** The server, for subscriptions and completion. */
   readonly upstream?: MCPUpstream | undefined
   /** Receives warnings about invalid definitions. */
@@ -65,7 +69,8 @@ export function resourceOperations(
   options: ExtraOperationOptions,
 ): readonly LazyOperation[] {
   const byKey = new Map<string, Address>()
-  for (const value of definitions) {
+  const { skills, missing } = readSkills(definitions, options)
+  for (const value of [...definitions, ...missing]) {
     const address = readAddress(value)
     if (typeof address === "string") {
       options.warn?.(`A resource of MCP server "${options.server.name}" was left out: ${address}.`)
@@ -75,7 +80,9 @@ export function resourceOperations(
   }
   const addresses = [...byKey.values()]
   const names = distinctNames(addresses)
-  return addresses.map((address, index) => resourceOperation(names[index] ?? "", address, options))
+  return addresses.map((address, index) =>
+    resourceOperation(names[index] ?? "", address, options, skills.get(address.key)),
+  )
 }
 
 /** A definition and its URI or template. */
@@ -105,6 +112,7 @@ function resourceOperation(
   name: string,
   { definition, key, template }: Address,
   { server, request, upstream }: ExtraOperationOptions,
+  skill: MCPSkill | undefined,
 ): LazyOperation {
   const { title, description, mimeType, size, _meta } = definition
   return plainOperation(
@@ -126,6 +134,7 @@ function resourceOperation(
         ...(nonEmpty(mimeType) !== undefined && { mimeType }),
         ...(typeof size === "number" && { size }),
         definition: definition as unknown as JsonObject,
+        ...(skill !== undefined && { skill }),
       },
       upstream,
     },

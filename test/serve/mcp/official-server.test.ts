@@ -16,6 +16,7 @@ const official = createMcpHandler(() => {
     { name: "operations", version: "1.0.0" },
     {
       capabilities: {
+        extensions: { "io.modelcontextprotocol/skills": {} },
         tools: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
         prompts: { listChanged: true },

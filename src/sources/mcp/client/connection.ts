@@ -16,7 +16,7 @@ import type {
   MCPPeer,
   MCPRequestOptions,
 } from "./model.ts"
-import { LISTS, listAll, withoutBadHeaders } from "./paging.ts"
+import { declares, LISTS, listAll, withoutBadHeaders } from "./paging.ts"
 import { RequestTimeout } from "./request-timeout.ts"
 import { Requests } from "./requests.ts"
 import { Supervisor, type Supervised } from "./supervisor.ts"
@@ -134,7 +134,7 @@ export class Connection extends Closable {
     const timeout = this.#requests.timeoutFor(about)
     try {
       const { peer } = await this.#supervisor.ready(timeout)
-      if (memberOf(peer.capabilities, capability) === undefined) {
+      if (!declares(peer, capability)) {
         return { items: [], ttlMs: undefined, warnings: [] }
       }
       const list = await listAll(kind, this.#server, (params) =>

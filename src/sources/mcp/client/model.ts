@@ -14,7 +14,7 @@ export interface MCPPeer {
 }
 
 /** The kinds of lists of a server. */
-export type MCPListKind = "tools" | "resources" | "resourceTemplates" | "prompts"
+export type MCPListKind = "tools" | "resources" | "resourceTemplates" | "prompts" | "skills"
 
 /** A list with all its pages. */
 export interface MCPList {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../mcp/model.ts"
+import { SKILLS, type JsonObject } from "../../../mcp/model.ts"
 import type { ResolvedServer } from "../config.ts"
 import { memberOf } from "./sdk.ts"
 import { findHeaderIssue } from "./header-params.ts"
@@ -12,6 +12,13 @@ export const LISTS: Readonly<
   resources: { method: "resources/list", capability: "resources" },
   resourceTemplates: { method: "resources/templates/list", capability: "resources" },
   prompts: { method: "prompts/list", capability: "prompts" },
+  skills: { method: "skills/list", capability: SKILLS },
+}
+
+/** Whether a server declares a capability or an extension. */
+export function declares({ capabilities }: Pick<MCPPeer, "capabilities">, name: string): boolean {
+  const place = name === SKILLS ? memberOf(capabilities, "extensions") : capabilities
+  return memberOf(place, name) !== undefined
 }
 
 /** Fetches all pages of a list, up to the limits. */

@@ -82,7 +82,7 @@ interface ExtraKind {
 
 /** The resources of a server, and its templates of resources. */
 export const RESOURCES: ExtraKind = {
-  kinds: ["resources", "resourceTemplates"],
+  kinds: ["resources", "resourceTemplates", "skills"],
   make: resourceOperations,
   wrap: resourceEnvelope,
   request: (connection, uri, _, options) => connection.readResource(uri, options),
@@ -130,9 +130,11 @@ export class ExtraSection extends Section {
       return { ttlMs: undefined }
     }
     const warnings = lists.flatMap((list) => list.warnings)
-    const items = lists.flatMap((list) => list.items)
-    const made = this.#kind.make(items, {
+    const itemsOf = (isSkills: boolean): readonly unknown[] =>
+      lists.flatMap((list, index) => ((kinds[index] === "skills") === isSkills ? list.items : []))
+    const made = this.#kind.make(itemsOf(false), {
       server,
+      skills: itemsOf(true),
       warn: (warning) => warnings.push(warning),
       upstream: this.#upstream,
       request: (...request) => this.#request(...request),
