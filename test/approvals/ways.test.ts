@@ -1,26 +1,36 @@
 // Every way in, every decision, every answer: a mutation runs exactly once or never.
+import { PassThrough } from "node:stream"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { createHubClient } from "../../console/src/api/client.ts"
+import { Session } from "../../console/src/api/session.ts"
+import { main } from "../../src/cli/main.ts"
+import type { CommandIO } from "../../src/cli/model.ts"
 import {
   createApprovals,
   createClient,
   createRegistry,
   isCallError,
+  serveCalls,
   type ApprovalRule,
   type InputResponse,
   type OperationRegistry,
 } from "../../src/index.ts"
 import { serveHTTP } from "../../src/node.ts"
-import { silentLogger } from "../../src/testing.ts"
+import { createManualClock, silentLogger } from "../../src/testing.ts"
 import { toMCP } from "../../src/to-mcp.ts"
 import { toTools } from "../../src/tools.ts"
 import { ToolSurface } from "../../src/tools/surface.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
 import { answerOf, connect, rawRequest, textOf, type Era } from "../serve/mcp/support/clients.ts"
+import { waitFor } from "../support/wait-for.ts"
 import { mutationNamed } from "./support.ts"
 
 type Action = InputResponse["action"]
+/** What a person answers, or when. */
+type Answer = Action | (() => Promise<Action>)
 /** Calls once, and answers a question if there is an answer. Returns the result, or the code of the error. */
-type Attempt = (answer: Action | undefined, input: Record<string, unknown>) => Promise<string>
+type Attempt = (answer: Answer | undefined, input: Record<string, unknown>) => Promise<string>
 type Open = (registry: OperationRegistry) => Attempt | Promise<Attempt>
 
 const codeIn = (text: string): string => /[A-Z]+_[A-Z_]+|DECLINED|ran/.exec(text)?.[0] ?? text
@@ -31,8 +41,73 @@ const outcome = async (call: Promise<{ readonly data: unknown }>): Promise<strin
     return isCallError(error) ? error.code : String(error)
   }
 }
-const answering = (answer: Action | undefined) =>
-  answer && { requestInput: () => Promise.resolve({ action: answer }) }
+const actionOf = async (answer: Answer): Promise<{ action: Action }> => ({
+  action: typeof answer === "string" ? answer : await answer(),
+})
+const answering = (answer: Answer | undefined) => answer && { requestInput: () => actionOf(answer) }
+
+const serveAll = async (registry: OperationRegistry, more: object = {}): Promise<string> => {
+  const served = await serveHTTP(registry, { port: 0, logger: silentLogger, ...more })
+  onTestFinished(() => served.close())
+  return served.url
+}
+
+/** A command line at a terminal, where a person types the answer. */
+const typing = async (hub: string, answer: Answer | undefined, input: object): Promise<string> => {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
+  let shown = ""
+  let isAsked = false
+  const sink = (isTTY: boolean): CommandIO["stderr"] => ({
+    isTTY,
+    columns: 400,
+    write: (text) => {
+      shown += String(text)
+      if (isAsked || answer === undefined || !shown.includes("Run it?")) return true
+      isAsked = true
+      void actionOf(answer).then(({ action }) => stdin.write(KEYS[action]))
+      return true
+    },
+  })
+  const io: CommandIO = {
+    ...{ stdin, stderr: sink(answer !== undefined), stdout: sink(false), env: {}, cwd: "/" },
+    ...{ signal: new AbortController().signal, program: "operations" },
+  }
+  const argv = ["call", "files.remove", "--input", JSON.stringify(input), "--hub", hub]
+  const code = await main(argv, io)
+  // Ctrl-C ends the command.
+  if (code === 130) return "DECLINED"
+  return MESSAGES.find(([, text]) => shown.includes(text))?.[0] ?? shown
+}
+const KEYS = { accept: "y\n", decline: "n\n", cancel: "\u0003" } as const
+const MESSAGES = [
+  ["DENIED_BY_RULE", "a rule denies it"],
+  ["APPROVAL_REQUIRED", "a person has to approve it first"],
+  ["APPROVAL_REQUIRED", "its approval came too late"],
+  ["DECLINED", "did not approve it"],
+  ["ran", "ran"],
+] as const
+
+/** The client of the console; of an HTTP API it asks only after the hub has answered that it must. */
+const consoleClient =
+  (onlyAsks: boolean): Open =>
+  async (registry) => {
+    const url = await serveAll(registry, { console: true, websocket: true })
+    const hub = createHubClient({ baseUrl: `${url}/`, session: new Session() })
+    await hub.list()
+    const spec = registry.getSpec("files.remove")!
+    return async (answer, input) => {
+      const nothing = (): void => {}
+      const ended = await hub.call("files.remove", input, {
+        signal: new AbortController().signal,
+        onlyAsks,
+        live: answer && {
+          ...{ spec, onStart: nothing, onProgress: nothing, onPlain: nothing },
+          onQuestion: () => actionOf(answer),
+        },
+      })
+      return ended.ok ? String(ended.envelope.data) : String(ended.problem.code)
+    }
+  }
 
 const mcp =
   (era: Era): Open =>
@@ -45,8 +120,7 @@ const mcp =
       await using client = await connect(listening.url, era, {
         ...(answer && {
           capabilities: { elicitation: {} },
-          prepare: (made) =>
-            made.setRequestHandler("elicitation/create", () => ({ action: answer })),
+          prepare: (made) => made.setRequestHandler("elicitation/create", () => actionOf(answer)),
         }),
       })
       return codeIn(textOf(await client.callTool({ name: "files_remove", arguments: input })))
@@ -69,12 +143,41 @@ const WAYS: Record<string, readonly [open: Open, canAnswer: boolean]> = {
   ],
   "MCP until 2025-11-25": [mcp("legacy"), true],
   "MCP from 2026-07-28": [mcp("modern"), true],
+  code: [
+    (registry) => (answer, input) =>
+      outcome(registry.execute("run.code", input, { ...answering(answer) })),
+    true,
+  ],
+  "a worker": [
+    (registry) => async (answer, input) => {
+      const { port1, port2 } = new MessageChannel()
+      await using _server = serveCalls(registry, { transport: createWorkerTransport(port1) })
+      await using client = createClient(createWorkerTransport(port2))
+      return await outcome(client.call("files.remove", input, { ...answering(answer) }))
+    },
+    true,
+  ],
+  "the command line": [
+    (registry) => (answer, input) =>
+      outcome(
+        registry.trusted.execute("files.remove", input, { ...answering(answer), via: "cli" }),
+      ),
+    true,
+  ],
+  "the command line of a hub": [
+    async (registry) => {
+      const url = await serveAll(registry, { console: false, websocket: true })
+      return (answer, input) => typing(url, answer, input)
+    },
+    true,
+  ],
+  "the console": [consoleClient(false), true],
+  "the console, over HTTP first": [consoleClient(true), true],
   HTTP: [
     async (registry) => {
-      const served = await serveHTTP(registry, { port: 0, console: false, logger: silentLogger })
-      onTestFinished(() => served.close())
+      const url = await serveAll(registry, { console: false })
       return async (_answer, input) => {
-        const response = await fetch(`${served.url}/operations/files.remove`, {
+        const response = await fetch(`${url}/operations/files.remove`, {
           method: "POST",
           headers: { "content-type": "application/json" },
           body: JSON.stringify(input),
@@ -89,11 +192,8 @@ const WAYS: Record<string, readonly [open: Open, canAnswer: boolean]> = {
   ],
   WebSocket: [
     async (registry) => {
-      const served = await serveHTTP(registry, {
-        ...{ port: 0, console: false, websocket: true, logger: silentLogger },
-      })
-      onTestFinished(() => served.close())
-      const address = `${served.url.replace("http", "ws")}/ws`
+      const url = await serveAll(registry, { console: false, websocket: true })
+      const address = `${url.replace("http", "ws")}/ws`
       return async (answer, input) => {
         const transport = createWebSocketTransport(address, { logger: silentLogger })
         await using client = createClient(transport, { logger: silentLogger })
@@ -111,11 +211,19 @@ const STATUS: Readonly<Record<string, number>> = {
 describe.each(Object.entries(WAYS))("A mutation called by %s", (_name, [open, canAnswer]) => {
   const setUp = async (rules: readonly ApprovalRule[]) => {
     const ran = vi.fn(() => "ran")
-    const registry: OperationRegistry = createRegistry([mutationNamed("files.remove", ran)], {
-      approvals: rules,
-      logger: silentLogger,
+    const clock = createManualClock()
+    // What a program does that a model wrote.
+    const program = mutationNamed("run.code", async (input, { call }) => {
+      return (await call("files.remove", input, { via: "code" } as never)).data
     })
-    return { ran, attempt: await open(registry), approvals: registry.approvals! }
+    const registry: OperationRegistry = createRegistry(
+      [mutationNamed("files.remove", ran), program],
+      {
+        approvals: [{ match: "run.code", decide: "allow" }, ...rules],
+        ...{ clock, logger: silentLogger },
+      },
+    )
+    return { ran, clock, attempt: await open(registry), approvals: registry.approvals! }
   }
 
   test("runs if it is allowed, and never if it is denied", async () => {
@@ -157,6 +265,40 @@ describe.each(Object.entries(WAYS))("A mutation called by %s", (_name, [open, ca
     await attempt(undefined, {})
     approvals.answer(approvals.waiting[0]!.id, { approve: false })
     expect(await attempt(undefined, {})).toBe("DECLINED")
+    expect(ran).not.toHaveBeenCalled()
+  })
+
+  test("runs once if three calls use one approval at the same time", async () => {
+    const { ran, attempt, approvals } = await setUp([{ decide: "ask" }])
+    await attempt(undefined, { n: 1 })
+    approvals.answer(approvals.waiting[0]!.id, { approve: true })
+    const outcomes = await Promise.all([1, 2, 3].map(() => attempt(undefined, { n: 1 })))
+    expect(outcomes.toSorted()).toEqual(["APPROVAL_REQUIRED", "APPROVAL_REQUIRED", "ran"])
+    expect(ran).toHaveBeenCalledTimes(1)
+  })
+
+  test("does not run after an approval or an answer that came too late", async () => {
+    const { ran, clock, attempt, approvals } = await setUp([{ decide: "ask" }])
+    await attempt(undefined, { n: 1 })
+    const { id } = approvals.waiting[0]!
+    await clock.advance(300_000)
+    expect(approvals.answer(id, { approve: true })).toBe(false)
+    expect(await attempt(undefined, { n: 1 })).toBe("APPROVAL_REQUIRED")
+    if (canAnswer) {
+      const asked = vi.fn()
+      let answer = (_action: Action): void => {}
+      const late = (): Promise<Action> => {
+        asked()
+        // Clients of the new era ask again: then the person declines.
+        if (asked.mock.calls.length > 1) return Promise.resolve("decline")
+        return new Promise((resolve) => (answer = resolve))
+      }
+      const outcomeOf = attempt(late, { n: 2 })
+      await waitFor(() => expect(asked).toHaveBeenCalled())
+      await clock.advance(300_001)
+      answer("accept")
+      expect(["APPROVAL_REQUIRED", "DECLINED"]).toContain(await outcomeOf)
+    }
     expect(ran).not.toHaveBeenCalled()
   })
 })
