@@ -4,7 +4,7 @@ import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import { carrierOf, type CarriesTrace } from "../../../core/tracing.ts"
+import { carrierOf, traceExchange, type CarriesTrace } from "../../../core/tracing.ts"
 import type { JsonObject } from "../../../mcp/model.ts"
 import type { MCPUpstream } from "../../../mcp/upstream.ts"
 import type { CallOptions } from "../../../core/types.ts"
@@ -68,6 +68,7 @@ export abstract class Section<TEntry extends Entry = Entry> {
 
 /** What distinguishes resources from prompts. */
 interface ExtraKind {
+  readonly method: "resources/read" | "prompts/get"
   readonly kinds: readonly MCPListKind[]
   readonly make: typeof resourceOperations
   readonly wrap: (result: JsonObject, about: AnswerOrigin) => ResponseEnvelope
@@ -81,6 +82,7 @@ interface ExtraKind {
 
 /** The resources of a server, and its templates of resources. */
 export const RESOURCES: ExtraKind = {
+  method: "resources/read",
   kinds: ["resources", "resourceTemplates"],
   make: resourceOperations,
   wrap: resourceEnvelope,
@@ -88,6 +90,7 @@ export const RESOURCES: ExtraKind = {
 }
 
 export const PROMPTS: ExtraKind = {
+  method: "prompts/get",
   kinds: ["prompts"],
   make: promptOperations,
   wrap: promptEnvelope,
@@ -154,7 +157,17 @@ export class ExtraSection extends Section {
     const { server, connection } = this
     const started = systemClock.now()
     const options = readOptions(context, operationId)
-    const result = await this.#kind.request(connection, subject, input, options)
+    const { method } = this.#kind
+    // The address of a resource may have data of the caller.
+    const prompt = method === "prompts/get" ? { "gen_ai.prompt.name": subject } : undefined
+    const result = await traceExchange(
+      context,
+      prompt === undefined ? method : `${method} ${subject}`,
+      "mcp",
+      { "mcp.method.name": method, ...prompt },
+      (carrier) =>
+        this.#kind.request(connection, subject, input, { ...options, meta: carrier as JsonObject }),
+    )
     const durationMs = systemClock.now() - started
     return this.#kind.wrap(result, { server: server.name, peer: connection.peer, durationMs })
   }
