@@ -77,7 +77,7 @@ const WAYS: Readonly<Record<string, CallWay>> = {
 }
 
 async function toolsOf(where: Parameters<typeof createMCPClient>[1]): Promise<AnyOperation[]> {
-  const client = await createMCPClient("far", { ...where, logger })
+  const client = await createMCPClient("far", { ...where, resources: true, prompts: true, logger })
   onTestFinished(() => client.close())
   const registry = quietRegistry()
   client.registerAll(registry)
@@ -181,6 +181,34 @@ describe.each(wires)("the trace of a call over %s", (wire) => {
     const sender = byId.get(server?.parent ?? "")
     const isClient = wire === "OpenAPI" || wire.startsWith("MCP")
     expect(sender?.kind).toBe(isClient ? SpanKind.CLIENT : SpanKind.INTERNAL)
+  })
+})
+
+describe.each(["MCP, HTTP", "MCP, stdio"])("the trace of a read over %s", (wire) => {
+  const CANARY = "canary-4e21"
+
+  test.each(["note", "ask"])("reaches %s, as spans without addresses", async (name) => {
+    const far = await start(wire, "traced")
+    const found = far.operations.find(({ namespace, name: own }) =>
+      `${namespace}.${own}`.includes(name),
+    )
+    const id = `${found?.namespace}.${found?.name}`
+    await using registry = quietRegistry(far.operations)
+    const { spans, tracerProvider } = collect()
+    instrument(registry, { tracerProvider, metrics: false })
+
+    const input = name === "note" ? { id: CANARY } : {}
+    const { data } = await registry.execute(id, input, { metadata: SENT })
+
+    expect(JSON.stringify(data)).toContain("vendor=1")
+    await waitFor(() => expect(far.spans).not.toEqual([]))
+    const method = name === "note" ? "resources/read" : "prompts/get far_ask"
+    const [client, call] = spans()
+    expect(client).toMatchObject({ name: method, kind: SpanKind.CLIENT, parent: call?.spanId })
+    expect(far.spans).toMatchObject([
+      { name: method, kind: SpanKind.SERVER, parent: client?.spanId, traceId: TRACE_ID },
+    ])
+    expect(JSON.stringify([spans(), far.spans])).not.toContain(CANARY)
   })
 })
 

@@ -44,6 +44,20 @@ const registry = quietRegistry([
       return traceOf(it)
     },
   }),
+  operation("far.note", {
+    type: "query",
+    inputSchema: { type: "object", required: ["id"], properties: { id: { type: "string" } } },
+    outputSchema: { type: "object" },
+    mcp: { as: "resource", uri: "note://{id}" },
+    handler: (_input: never, it: OperationContext) => traceOf(it),
+  }),
+  operation("far.ask", {
+    type: "query",
+    inputSchema,
+    outputSchema: { type: "object" },
+    mcp: { as: "prompt" },
+    handler: (_input: never, it: OperationContext) => traceOf(it),
+  }),
   operation("far.watch", {
     type: "subscription",
     inputSchema,

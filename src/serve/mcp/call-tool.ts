@@ -102,7 +102,8 @@ function runCall(
       (incoming && readTrace((header) => incoming.header(header)))) as SurfaceCall["metadata"],
     entry: {
       isPublic: incoming !== undefined,
-      name: isTool ? `${method} ${subject}` : subject,
+      // An address may have data of the caller.
+      name: isTool ? `${method} ${subject}` : method === "resources/read" ? method : subject,
       attributes: {
         "mcp.method.name": method,
         ...(isTool && { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": subject }),

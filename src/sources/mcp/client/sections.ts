@@ -4,7 +4,7 @@ import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { reasonOf } from "../../../internal/message-text.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import { carrierOf, type CarriesTrace } from "../../../core/tracing.ts"
+import { carrierOf, traceExchange, type CarriesTrace } from "../../../core/tracing.ts"
 import type { JsonObject } from "../../../mcp/model.ts"
 import type { FromClient } from "../../../core/calling-client.ts"
 import type { MCPUpstream } from "../../../mcp/upstream.ts"
@@ -69,6 +69,7 @@ export abstract class Section<TEntry extends Entry = Entry> {
 
 /** What distinguishes resources from prompts. */
 interface ExtraKind {
+  readonly method: "resources/read" | "prompts/get"
   readonly kinds: readonly MCPListKind[]
   readonly make: typeof resourceOperations
   readonly wrap: (result: JsonObject, about: AnswerOrigin) => ResponseEnvelope
@@ -82,6 +83,7 @@ interface ExtraKind {
 
 /** The resources of a server, and its templates of resources. */
 export const RESOURCES: ExtraKind = {
+  method: "resources/read",
   kinds: ["resources", "resourceTemplates", "skills"],
   make: resourceOperations,
   wrap: resourceEnvelope,
@@ -89,6 +91,7 @@ export const RESOURCES: ExtraKind = {
 }
 
 export const PROMPTS: ExtraKind = {
+  method: "prompts/get",
   kinds: ["prompts"],
   make: promptOperations,
   wrap: promptEnvelope,
@@ -157,7 +160,17 @@ export class ExtraSection extends Section {
     const { server, connection } = this
     const started = systemClock.now()
     const options = readOptions(context, operationId)
-    const result = await this.#kind.request(connection, subject, input, options)
+    const { method } = this.#kind
+    // The address of a resource may have data of the caller.
+    const prompt = method === "prompts/get" ? { "gen_ai.prompt.name": subject } : undefined
+    const result = await traceExchange(
+      context,
+      prompt === undefined ? method : `${method} ${subject}`,
+      "mcp",
+      { "mcp.method.name": method, ...prompt },
+      (carrier) =>
+        this.#kind.request(connection, subject, input, { ...options, meta: carrier as JsonObject }),
+    )
     const durationMs = systemClock.now() - started
     return this.#kind.wrap(result, { server: server.name, peer: connection.peer, durationMs })
   }
