@@ -157,7 +157,11 @@ function compileCondition(condition: ApprovalCondition, rule: string): Condition
 function allOf(tests: readonly FieldTest[]): Test {
   return (call) => {
     let isMet: boolean | undefined = true
-    for (const [, test] of tests) isMet = both(isMet, () => test(call))
+    for (const [, test] of tests) {
+      const matches = test(call)
+      if (matches === false) return false
+      if (matches === undefined) isMet = undefined
+    }
     return isMet
   }
 }
