@@ -18,7 +18,7 @@ import {
   type WaitingApproval,
 } from "./tickets.ts"
 
-/** Nobody answered in time. */
+/** There was no answer in time. */
 const LATE = Symbol("late")
 
 /** The calls that a person was asked about. */
@@ -84,7 +84,7 @@ export class ApprovalRequests {
     this.#approve(call, decision, "caller")
   }
 
-  /** Asks whoever calls; `undefined` if they cannot be asked. */
+  /** Asks the caller; `undefined` if it cannot be asked. */
   async #answerOf(
     call: MiddlewareCall,
     decision: ApprovalDecision,

@@ -28,7 +28,7 @@ export interface CompiledRule extends ApprovalDecision {
   /** Whether it applies to a call. */
   readonly applies: Test
   /** The first field that a call does not match; `undefined` if it applies. */
-  mismatch(call: ApprovalCall): keyof ApprovalRule | undefined
+  readonly mismatch: (call: ApprovalCall) => keyof ApprovalRule | undefined
 }
 
 /** The rules of one list, in their order. */
@@ -105,7 +105,7 @@ interface Condition {
   readonly dynamic: Test
   readonly isStatic: boolean
   /** The first field that a call does not match. */
-  mismatch(call: ApprovalCall): keyof ApprovalCondition | undefined
+  readonly mismatch: (call: ApprovalCall) => keyof ApprovalCondition | undefined
 }
 
 type FieldTest = readonly [field: keyof ApprovalCondition, test: Test]
@@ -157,7 +157,11 @@ function compileCondition(condition: ApprovalCondition, rule: string): Condition
 function allOf(tests: readonly FieldTest[]): Test {
   return (call) => {
     let isMet: boolean | undefined = true
-    for (const [, test] of tests) isMet = both(isMet, () => test(call))
+    for (const [, test] of tests) {
+      const matches = test(call)
+      if (matches === false) return false
+      if (matches === undefined) isMet = undefined
+    }
     return isMet
   }
 }

@@ -208,7 +208,7 @@ export const AUDIT: OptionsSchema<AuditConfig> = {
 }
 
 /** Why fingerprints need a key. */
-export const NEEDS_KEY = "without one, whoever reads the log can guess the inputs."
+export const NEEDS_KEY = "without one, readers of the log can guess the inputs."
 
 /** Who called what. */
 export const auditShape: Shape = fields(
@@ -218,7 +218,7 @@ export const auditShape: Shape = fields(
       about: "The file, relative to the configuration. Only one process may write it.",
       refers: true,
     },
-    key: "The secret of the seals: nobody without it can change a line undetected.",
+    key: "The secret of the seals, without which no line can be changed undetected.",
     record:
       "What is written of inputs: a fingerprint (the default with a key), a copy without likely secrets, or nothing.",
     fsync: "Whether a mutation waits until its line is on the disk itself; default: mutations.",
@@ -293,7 +293,7 @@ export const policiesShape: Shape = field(
 /** What a person has to approve first. */
 export const approvalsShape: Shape = field(
   APPROVAL_RULES,
-  "What a person has to approve first, and what nobody may call. Without a rule that applies, mutations ask.",
+  "What a person has to approve first, and what is denied. Without a rule that applies, mutations ask.",
 )
 
 /** What runs around calls. */

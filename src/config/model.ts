@@ -91,7 +91,7 @@ export interface RecordConfig {
 export interface AuditConfig {
   /** The file, relative to the configuration. Only one process may write it. */
   readonly file: string
-  /** The secret of the seals: nobody without it can change a line undetected. Without a key, the seals detect only accidental damage. */
+  /** The secret of the seals, without which no line can be changed undetected. Without a key, the seals detect only accidental damage. */
   readonly key?: string | undefined
   /**
    * What is written of inputs: a fingerprint (the default with a `key`, which it needs), a copy without likely secrets,
@@ -155,7 +155,7 @@ export interface OperationsConfig {
   readonly telemetry?: TelemetryConfig | undefined
   /** Policies by pattern; of several that match, the first that sets a policy counts, before that of the source. */
   readonly policies?: readonly PolicyRule[] | undefined
-  /** What a person has to approve first, and what nobody may call; the first rule that applies counts. */
+  /** What a person has to approve first, and what is denied; the first rule that applies counts. */
   readonly approvals?: readonly ApprovalRule[] | undefined
 }
 

@@ -93,7 +93,7 @@ export interface ApprovalTest {
 
 /** The decision about a call that runs, and who approved it. */
 export interface CallApproval extends ApprovalDecision {
-  /** The id of the person who approved it; `"caller"` if whoever called was asked. */
+  /** The id of the person who approved it; `"caller"` if the caller was asked. */
   readonly approvedBy?: string | undefined
   /** Milliseconds since 1970. */
   readonly approvedAt?: number | undefined

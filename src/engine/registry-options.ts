@@ -51,7 +51,7 @@ export interface RegistryOptions {
   /** Policies by pattern. The first matching rule that sets a policy counts, then the definition. */
   readonly policies?: readonly PolicyRule[] | undefined
   /**
-   * What a person has to approve first, and what nobody may call: rules, of which the first that applies counts, or what
+   * What a person has to approve first, and what is denied: rules, of which the first that applies counts, or what
    * `createApprovals` returns. With rules, even an empty list, mutations that no rule applies to are asked about.
    */
   readonly approvals?: ApprovalList | Approvals | undefined

@@ -13,7 +13,7 @@ import type { OperationRegistry } from "../engine/registry.ts"
 import type { StandingApprovals } from "../approvals/standing.ts"
 
 /** The calls that wait, and how they can be approved. */
-export interface ApprovalList {
+export interface WaitingApprovals {
   readonly waiting: readonly WaitingApproval[]
   /** Whether a person can approve all calls of an operation by a caller, until they remove that. */
   readonly canAlways: boolean
@@ -35,7 +35,7 @@ export function listApprovals(
   standing: StandingApprovals | undefined,
 ): HTTPAnswer {
   const waiting = context.registry.approvals?.waiting ?? []
-  const list: ApprovalList = { waiting, canAlways: standing !== undefined }
+  const list: WaitingApprovals = { waiting, canAlways: standing !== undefined }
   return jsonAnswer(JSON.stringify(list))
 }
 

@@ -55,9 +55,10 @@ describe("A rule about the input", () => {
     const { ran, registry } = setUp([{ ...rule, decide: "allow" }, { decide: "deny" }])
     const body = `{"owner":"evil","owner":"acme"}`
     const headers = { "content-type": "application/json" }
-    const response = await fetch(await serving(registry), { method: "POST", body, headers })
-    if (response.status === 200) expect(ran.mock.calls[0]?.[0]).toEqual({ owner: "acme" })
-    else expect(ran).not.toHaveBeenCalled()
+    await fetch(await serving(registry), { method: "POST", body, headers })
+    expect(ran.mock.calls.flat().filter((input) => JSON.stringify(input).includes("evil"))).toEqual(
+      [],
+    )
   })
 })
 
@@ -100,7 +101,9 @@ describe("An answer of a caller", () => {
     async (action) => {
       const { ran, registry } = setUp([{ decide: "ask" }])
       const requestInput = async (): Promise<InputResponse> => ({ action }) as never
-      await expect(registry.execute("files.remove", {}, { requestInput })).rejects.toThrow()
+      await expect(registry.execute("files.remove", {}, { requestInput })).rejects.toMatchObject({
+        mayHaveExecuted: false,
+      })
       expect(ran).not.toHaveBeenCalled()
     },
   )

@@ -75,7 +75,7 @@ export function createHubClient(options: HubClientOptions): HubClient {
         const outcome = onlyAsks === true ? undefined : await callLive()
         if (outcome !== undefined) return outcome
         const plain = await calls.call(id, input, callOptions)
-        // It has not run. Over HTTP nobody could be asked.
+        // It has not run: over HTTP a person could not be asked.
         return onlyAsks === true && mustBeApproved(plain) ? ((await callLive()) ?? plain) : plain
       } catch (error) {
         const { problem } = error as ProblemError

@@ -3,7 +3,7 @@
 import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
 import type { WaitingApproval } from "../../../src/approvals/tickets.ts"
-import type { ApprovalList } from "../../../src/hub/approval-routes.ts"
+import type { WaitingApprovals } from "../../../src/hub/approval-routes.ts"
 import type { HubLoad, NamedLoad } from "../../../src/hub/activity/call-series.ts"
 import type { Timeline, TimelineCall, TimelinePart } from "../../../src/hub/activity/timeline.ts"
 import type { RecordedCall, RecordedValue } from "../../../src/hub/activity/recorder.ts"
@@ -34,7 +34,7 @@ export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnve
 export type { HubStats, RecordedCall, RecordedValue, SourceLogLine, SourceReport, SourceStatus }
 export type { HubLoad, NamedLoad, Timeline, TimelineCall, TimelinePart }
 export type { InputRequest, InputResponse, ProgressUpdate }
-export type { ApprovalList, WaitingApproval }
+export type { WaitingApprovals, WaitingApproval }
 export type { AppliedPolicy, BreakerStatus, OperationPolicyState, PolicyState }
 
 /** A source in the list; its calls are as they were when the list was requested. */
@@ -146,7 +146,7 @@ export interface HubClient {
   load(of: LoadOf, signal?: AbortSignal): Promise<HubLoad>
   stats(signal?: AbortSignal): Promise<HubStats>
   /** The calls that wait for an approval. */
-  approvals(signal?: AbortSignal): Promise<ApprovalList>
+  approvals(signal?: AbortSignal): Promise<WaitingApprovals>
   /** Approves or declines one; rejects with a `ProblemError` if it no longer waits. */
   answerApproval(id: string, answer: ApprovalChoice): Promise<void>
   /** How the policies of operations are doing: breakers, caches, limits. */

@@ -1,6 +1,6 @@
 import { createContext, use, useEffect, useMemo, useSyncExternalStore } from "react"
 import type { Context } from "react"
-import type { ApprovalList, HubClient, HubInfo, SourceStatus } from "../api/model.ts"
+import type { WaitingApprovals, HubClient, HubInfo, SourceStatus } from "../api/model.ts"
 import type { SpecState } from "./spec-cache.ts"
 import type { Connection, HubStore, OperationsState } from "./store.ts"
 import { Toasts } from "./toasts.ts"
@@ -48,8 +48,8 @@ export function useSources(): readonly SourceStatus[] | undefined {
 
 /** The calls that wait for an approval, and what replaces them after an answer. */
 export function useApprovals(): {
-  readonly approvals: ApprovalList | undefined
-  readonly update: (approvals: ApprovalList | undefined) => void
+  readonly approvals: WaitingApprovals | undefined
+  readonly update: (approvals: WaitingApprovals | undefined) => void
 } {
   const store = useStore()
   const approvals = useSyncExternalStore(store.subscribe, () => store.approvals)

@@ -1,6 +1,6 @@
 import { Listeners } from "../../../src/internal/listeners.ts"
 import type {
-  ApprovalList,
+  WaitingApprovals,
   HubClient,
   HubInfo,
   OperationSummary,
@@ -37,7 +37,7 @@ export class HubStore {
   readonly #listeners = new Listeners()
   #operations: OperationsState = { status: "loading", operations: [] }
   #sources: readonly SourceStatus[] | undefined
-  #approvals: ApprovalList | undefined
+  #approvals: WaitingApprovals | undefined
   #connection: Connection = "connecting"
   #info: HubInfo = UNKNOWN_HUB
   #loading: AbortController | undefined
@@ -57,7 +57,7 @@ export class HubStore {
   }
 
   /** The calls that wait for an approval, as last asked; `undefined` if the caller may not see them. */
-  get approvals(): ApprovalList | undefined {
+  get approvals(): WaitingApprovals | undefined {
     return this.#approvals
   }
 
@@ -120,7 +120,7 @@ export class HubStore {
     this.#notify()
   }
 
-  readonly updateApprovals = (approvals: ApprovalList | undefined): void => {
+  readonly updateApprovals = (approvals: WaitingApprovals | undefined): void => {
     if (JSON.stringify(approvals) === JSON.stringify(this.#approvals)) return
     this.#approvals = approvals
     this.#notify()

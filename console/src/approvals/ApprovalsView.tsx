@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from "react"
 import type { ReactNode } from "react"
-import type { ApprovalList } from "../api/model.ts"
+import type { WaitingApprovals } from "../api/model.ts"
 import { useApprovals, useHub, useRoute } from "../app/context.tsx"
 import { useNow } from "../activity/use-now.ts"
 import { useRequested } from "../activity/use-requested.ts"
@@ -50,7 +50,7 @@ function WaitingCalls({
   approvals: { waiting, canAlways },
   onAnswered,
 }: {
-  readonly approvals: ApprovalList
+  readonly approvals: WaitingApprovals
   readonly onAnswered: (id: string) => void
 }): ReactNode {
   const route = useRoute()

@@ -1,7 +1,7 @@
 import type { ApprovalTest, RuleOutcome } from "../../core/approvals.ts"
 import { CallError } from "../../core/errors.ts"
 import { CALL_WAYS, type CallWay } from "../../core/types.ts"
-import type { ApprovalList } from "../../hub/approval-routes.ts"
+import type { WaitingApprovals } from "../../hub/approval-routes.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import { formatDuration } from "../../internal/format.ts"
 import { listed } from "../../internal/message-text.ts"
@@ -126,7 +126,7 @@ async function listWaiting(args: CommandArgs, io: CommandIO): Promise<number> {
 }
 
 function rowOf(
-  { id, operationId, caller, via, input, expiresAt }: ApprovalList["waiting"][number],
+  { id, operationId, caller, via, input, expiresAt }: WaitingApprovals["waiting"][number],
   io: CommandIO,
 ): string[] {
   const { bold, dim } = styled(io)
@@ -170,6 +170,6 @@ function hubFor(args: CommandArgs, io: CommandIO): HubAddress {
   throw new UsageError("Calls wait in a running hub: say which with --hub <url> or OPERATIONS_HUB.")
 }
 
-async function listOf(hub: HubAddress, io: CommandIO): Promise<ApprovalList> {
-  return (await getFromHub(hub, "/hub/approvals", io.signal)) as ApprovalList
+async function listOf(hub: HubAddress, io: CommandIO): Promise<WaitingApprovals> {
+  return (await getFromHub(hub, "/hub/approvals", io.signal)) as WaitingApprovals
 }

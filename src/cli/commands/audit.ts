@@ -133,7 +133,10 @@ async function verify(
       )
   }
   if (key === undefined)
-    printError(io, "Without a key, whoever can write the file can also write its seals.")
+    printError(
+      io,
+      "Without a key, every program that can write the file can also compute its seals.",
+    )
   return report.ok ? 0 : 1
 }
 

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { isRecord } from "../../internal/guards.ts"
 
-/** The last line of an audit log: its number and its seal. Whoever keeps it elsewhere can tell whether the end was cut off. */
+/** The last line of an audit log: its number and its seal. A copy that is kept elsewhere shows whether the end was cut off. */
 export interface AuditHead {
   readonly seq: number
   readonly seal: string
@@ -27,7 +27,7 @@ const MAX_LINE = 1_048_576
 /** Problems that are collected: with a wrong key, every line is one. */
 const MAX_PROBLEMS = 100
 
-/** Without a key, a seal shows accidents only: whoever can write the file can compute it. */
+/** Without a key, a seal detects accidental damage only: every program that can write the file can compute it. */
 function sealOf(text: string, key: AuditKey | undefined): string {
   const hash = key === undefined ? createHash("sha256") : createHmac("sha256", key)
   return hash.update(text, "latin1").digest("base64url")

@@ -7,7 +7,7 @@ import type { AuditHead, AuditKey } from "./chain.ts"
 
 /** What an audit log contains, and what happens when it cannot be written. */
 export interface AuditOptions extends Omit<AuditConfig, "file" | "key"> {
-  /** The secret of the seals: nobody without it can change a line undetected. Without a key, the seals detect only accidental damage. */
+  /** The secret of the seals, without which no line can be changed undetected. Without a key, the seals detect only accidental damage. */
   readonly key?: AuditKey | undefined
   /**
    * Receives the last line at the start, each minute in which lines were written, and at the end. Keep it elsewhere: it
