@@ -147,9 +147,10 @@ export function createHubRoutes(
         const calls = recorderOf(activity).find(requestId ?? "", caller.identity)
         return json({ calls: mapTexts(calls, hub.mask) })
       }),
-      forAdmins("GET", "/hub/timelines", ({ incoming }) => {
+      forAdmins("GET", "/hub/timelines", ({ incoming, caller }) => {
         const requestId = new URLSearchParams(incoming.query).get("requestId") ?? ""
-        return json({ timelines: mapTexts(activity.timelines.find(requestId), hub.mask) })
+        const canCall = (id: string): boolean => context.findFor(caller, id) !== undefined
+        return json({ timelines: mapTexts(activity.timelines.find(requestId, canCall), hub.mask) })
       }),
       forAdmins("GET", "/hub/load", ({ incoming }) => {
         const query = new URLSearchParams(incoming.query)

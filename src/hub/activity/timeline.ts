@@ -143,12 +143,18 @@ export class Timelines implements CallTracer {
     })
   }
 
-  /** The timelines that have a call with a request id, the newest first. */
-  find(requestId: string): Timeline[] {
+  /** The timelines that have a call with a request id, the newest first; texts only of operations that their reader may call. */
+  find(requestId: string, canCall: (operationId: string) => boolean): Timeline[] {
     return [...new Set([...this.#notable, ...this.#recent])]
       .filter(({ calls }) => calls.some((call) => call.requestId === requestId))
       .toSorted((left, right) => (right.calls[0]?.at ?? 0) - (left.calls[0]?.at ?? 0))
       .slice(0, MAX_FOUND)
+      .map(({ calls, dropped }) => ({
+        calls: calls.map((call) =>
+          canCall(call.operationId) ? call : { ...call, parts: call.parts.map(withoutText) },
+        ),
+        dropped,
+      }))
   }
 
   #plant(): Tree {
@@ -311,6 +317,10 @@ function dropOldest(trees: Set<Tree>, max: number): void {
     if (trees.size <= max) return
     trees.delete(oldest)
   }
+}
+
+function withoutText(part: TimelinePart): TimelinePart {
+  return { ...part, text: undefined }
 }
 
 function textOf(value: unknown): string | undefined {
