@@ -15,6 +15,9 @@ const CallsView = lazy(async () => ({
 const SourcesView = lazy(async () => ({
   default: (await import("../activity/SourcesView.tsx")).SourcesView,
 }))
+const ResourcesView = lazy(async () => ({
+  default: (await import("../resources/ResourcesView.tsx")).ResourcesView,
+}))
 const HistoryView = lazy(async () => ({
   default: (await import("../try/HistoryView.tsx")).HistoryView,
 }))
@@ -31,6 +34,8 @@ export function View({ route }: { readonly route: Route }): ReactNode {
       return <CallsView />
     case "sources":
       return <SourcesView />
+    case "resources":
+      return <ResourcesView />
     case "history":
       return <HistoryView />
   }

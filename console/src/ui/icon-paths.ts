@@ -48,4 +48,5 @@ export const SOURCE_ICONS: Readonly<Partial<Record<string, IconName>>> = {
   openapi: "globe",
   mcp: "plug",
   remote: "hub",
+  skills: "star",
 }
