@@ -83,6 +83,14 @@ export function createHubClient(options: HubClientOptions): HubClient {
       }
     },
     watch: async (id, input, watchOptions) => await (await load()).watch(id, input, watchOptions),
+    async complete(id, argument, { [argument]: value = "", ...given }, signal) {
+      const query = new URLSearchParams({ argument, value, given: JSON.stringify(given) })
+      const { values } = await requests.json(
+        `hub/complete/${encodeURIComponent(id)}?${query}`,
+        signal,
+      )
+      return expectList(values, "The completion").filter((one) => typeof one === "string")
+    },
     async sources(signal) {
       const { sources, calls } = await requests.json("hub/sources", signal)
       return expectList<SourceStatus>(sources, "The list of sources").map((status) => {

@@ -15,6 +15,7 @@ import type {
   SourceStatus,
 } from "../../../src/hub/model.ts"
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
+import type { ServedAs } from "../../../src/mcp/served-as.ts"
 import type { HTTPProblem } from "../../../src/core/problem.ts"
 import type {
   AppliedPolicy,
@@ -61,6 +62,8 @@ export interface OperationSummary {
   readonly request?: string | undefined
   /** Whether scopes are needed to call it. */
   readonly isProtected?: boolean | undefined
+  /** What MCP clients use it as, if not as a tool. */
+  readonly mcp?: ServedAs | undefined
 }
 
 /** What a hub says about itself, and about the caller. */
@@ -133,6 +136,13 @@ export interface HubClient {
   call(id: string, input: unknown, options: CallOptions): Promise<CallOutcome>
   /** Settles when the stream ends; rejects with a `ProblemError` when it fails. */
   watch(id: string, input: unknown, options: WatchOptions): Promise<void>
+  /** The values for an argument of a prompt or a template that begin with its text. */
+  complete(
+    id: string,
+    argument: string,
+    given: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<readonly string[]>
   sources(signal?: AbortSignal): Promise<readonly ListedSource[]>
   source(name: string, signal?: AbortSignal): Promise<SourceInfo>
   /** Opens a source again, and gives its state after that. */

@@ -4,7 +4,15 @@ import { Icon, Logo } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
 import { signOut } from "./Identity.tsx"
-import { linkTo, useApprovals, useConnection, useHubInfo, useRoute, VIEWS } from "./context.tsx"
+import {
+  linkTo,
+  useApprovals,
+  useConnection,
+  useHubInfo,
+  useOperations,
+  useRoute,
+  viewsFor,
+} from "./context.tsx"
 import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
@@ -37,6 +45,7 @@ export function TopBar({
 }): ReactNode {
   const connection = useConnection()
   const { isAdmin, title } = useHubInfo()
+  const { operations } = useOperations()
   const isLocked = useIsLocked() && connection === "online"
   const route = useRoute()
   return (
@@ -70,19 +79,17 @@ export function TopBar({
               <Icon name="home" />
               <span className="top-text">About this hub</span>
             </a>
-            {VIEWS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(
-              ({ view, label, icon }) => (
-                <a
-                  key={view}
-                  href={linkTo({ view })}
-                  aria-current={route.view === view ? "page" : undefined}
-                >
-                  <Icon name={icon} />
-                  <span className="top-text">{label}</span>
-                  {view === "approvals" && <WaitingCount />}
-                </a>
-              ),
-            )}
+            {viewsFor(isAdmin, operations).map(({ view, label, icon }) => (
+              <a
+                key={view}
+                href={linkTo({ view })}
+                aria-current={route.view === view ? "page" : undefined}
+              >
+                <Icon name={icon} />
+                <span className="top-text">{label}</span>
+                {view === "approvals" && <WaitingCount />}
+              </a>
+            ))}
           </nav>
         </>
       )}

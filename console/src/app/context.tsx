@@ -5,7 +5,7 @@ import type { SpecState } from "./spec-cache.ts"
 import type { Connection, HubStore, OperationsState } from "./store.ts"
 import { Toasts } from "./toasts.ts"
 
-export { linkTo, navigate, useRoute, VIEWS } from "./route.ts"
+export { linkTo, navigate, useRoute, VIEWS, viewsFor } from "./route.ts"
 export type { Route } from "./route.ts"
 
 /** The store of the hub, for all components inside. */

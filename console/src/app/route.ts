@@ -1,4 +1,5 @@
 import { useMemo, useSyncExternalStore } from "react"
+import type { OperationSummary } from "../api/model.ts"
 
 /** What the page shows; the part of its address after `#`. */
 export type Route =
@@ -21,8 +22,20 @@ export const VIEWS = [
   { view: "calls", label: "Calls", icon: "activity", isForAdmins: true },
   { view: "sources", label: "Sources", icon: "sources", isForAdmins: true },
   { view: "approvals", label: "Approvals", icon: "approve", isForAdmins: true },
+  { view: "resources", label: "Resources", icon: "folder", isForAdmins: false },
   { view: "history", label: "History", icon: "history", isForAdmins: false },
 ] as const
+
+/** The views that a caller has; that of resources where there are some. */
+export function viewsFor(
+  isAdmin: boolean,
+  operations: readonly OperationSummary[],
+): readonly (typeof VIEWS)[number][] {
+  const hasResources = operations.some(({ mcp }) => mcp !== undefined)
+  return VIEWS.filter(
+    ({ view, isForAdmins }) => (isAdmin || !isForAdmins) && (view !== "resources" || hasResources),
+  )
+}
 
 /** The address of a view: `#/o/task.create?tab=schema`, `#/o/task.create?input={"title":"Milk"}`, `#/calls/41f0`. */
 export function linkTo(route: Route): string {

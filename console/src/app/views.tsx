@@ -18,6 +18,9 @@ const SourcesView = lazy(async () => ({
 const ApprovalsView = lazy(async () => ({
   default: (await import("../approvals/ApprovalsView.tsx")).ApprovalsView,
 }))
+const ResourcesView = lazy(async () => ({
+  default: (await import("../resources/ResourcesView.tsx")).ResourcesView,
+}))
 const HistoryView = lazy(async () => ({
   default: (await import("../try/HistoryView.tsx")).HistoryView,
 }))
@@ -36,6 +39,8 @@ export function View({ route }: { readonly route: Route }): ReactNode {
       return <SourcesView />
     case "approvals":
       return <ApprovalsView />
+    case "resources":
+      return <ResourcesView />
     case "history":
       return <HistoryView />
   }

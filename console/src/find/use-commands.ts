@@ -6,7 +6,7 @@ import {
   useHubInfo,
   useOperations,
   useRoute,
-  VIEWS,
+  viewsFor,
 } from "../app/context.tsx"
 import { useTheme } from "../app/theme.ts"
 import { useIsSignedIn } from "../app/use-session.ts"
@@ -49,19 +49,18 @@ export function useCommands(actions: CommandActions): readonly Command[] {
   return useMemo(() => [...views, ...others, ...places], [views, others, places])
 }
 
-const START = { view: "find", label: "Start page", icon: "home", isForAdmins: false } as const
+const START = { view: "find", label: "Start page", icon: "home" } as const
 
 function useViews(): readonly Command[] {
   const { isAdmin } = useHubInfo()
+  const { operations } = useOperations()
   return useMemo(
     () =>
-      [START, ...VIEWS]
-        .filter(({ isForAdmins }) => isAdmin || !isForAdmins)
-        .map(({ view, label, icon }) => {
-          const run = (): void => navigate({ view })
-          return { key: `view:${view}`, kind: "view", label, icon, run }
-        }),
-    [isAdmin],
+      [START, ...viewsFor(isAdmin, operations)].map(({ view, label, icon }) => {
+        const run = (): void => navigate({ view })
+        return { key: `view:${view}`, kind: "view", label, icon, run }
+      }),
+    [isAdmin, operations],
   )
 }
 

@@ -18,7 +18,7 @@ import { ProblemView } from "./ProblemView.tsx"
 import { SearchableJson } from "./SearchableJson.tsx"
 import { TableView } from "./TableView.tsx"
 import { TextView } from "./TextView.tsx"
-import { resultBlock } from "./blocks.ts"
+import { resultBlock, servedBlocks } from "./blocks.ts"
 import { download, downloadOf } from "./download.ts"
 import { countOf } from "./entries.ts"
 import { isRecord } from "../../../src/internal/guards.ts"
@@ -95,6 +95,10 @@ function tabsOf(
     const { data, meta } = outcome.envelope
     if (meta.source === "mcp" && Array.isArray(meta.content) && meta.content.length > 0) {
       tabs.push({ id: "content", label: "Content", panel: <ContentView content={meta.content} /> })
+    }
+    const served = servedBlocks(data)
+    if (served !== undefined) {
+      tabs.push({ id: "content", label: "Content", panel: <ContentView content={served} /> })
     }
     const block = resultBlock(outcome.envelope)
     const csv = block?.kind === "csv" ? csvTable(block.text) : undefined

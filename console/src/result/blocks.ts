@@ -59,6 +59,20 @@ function knownBlock(fields: Readonly<Record<string, unknown>>): DisplayBlock | u
   }
 }
 
+/** The contents of a resource, or the messages of a prompt, as blocks; `undefined` for other data. */
+export function servedBlocks(data: unknown): readonly unknown[] | undefined {
+  if (!isRecord(data)) return undefined
+  const { contents, messages } = data
+  if (Array.isArray(contents) && contents.length > 0 && contents.every(isRecord))
+    return contents.map((resource) => ({ type: "resource", resource }))
+  if (!Array.isArray(messages) || !messages.every(isRecord) || messages.length === 0)
+    return undefined
+  const isDialogue = messages.some(({ role }) => role !== "user")
+  return messages.flatMap(({ role, content }) =>
+    isDialogue ? [{ type: "text", text: `${String(role)}:` }, content] : [content],
+  )
+}
+
 /** The address of bytes in the page; `undefined` for types that are not displayed and for invalid base64. */
 function mediaOf(data: unknown, mimeType: unknown): DisplayBlock | undefined {
   if (typeof data !== "string" || typeof mimeType !== "string") return undefined
@@ -124,12 +138,29 @@ function linkOf(fields: Readonly<Record<string, unknown>>): DisplayBlock | undef
 function resourceOf(resource: Readonly<Record<string, unknown>>): DisplayBlock | undefined {
   const { uri, text, blob, mimeType } = resource
   if (typeof uri !== "string") return undefined
+  const shown = typeof text === "string" ? textBlock(text, mimeType) : undefined
   return {
     kind: "resource",
     uri,
-    text: typeof text === "string" ? text : undefined,
+    text: typeof text === "string" && shown === undefined ? text : undefined,
     bytes: typeof blob === "string" ? Math.floor((blob.length * 3) / 4) : undefined,
-    inner: mediaOf(blob, mimeType),
+    inner: shown ?? mediaOf(blob, mimeType),
+  }
+}
+
+/** A text that its media type shows better: a page, a picture, JSON. */
+function textBlock(text: string, mimeType: unknown): DisplayBlock | undefined {
+  switch (typeof mimeType === "string" ? essenceOf(mimeType) : "") {
+    case "text/html":
+      return { kind: "page", html: text }
+    case "image/svg+xml": {
+      const url = `data:image/svg+xml,${encodeURIComponent(text)}`
+      return { kind: "image", url, type: "image/svg+xml" }
+    }
+    case "application/json":
+      return { kind: "text", text, isJson: isJsonText(text) }
+    default:
+      return undefined
   }
 }
 

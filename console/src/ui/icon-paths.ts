@@ -49,4 +49,5 @@ export const SOURCE_ICONS: Readonly<Partial<Record<string, IconName>>> = {
   openapi: "globe",
   mcp: "plug",
   remote: "hub",
+  skills: "star",
 }

@@ -48,6 +48,7 @@ export const fixtures = {
   api: sourceOf("library", { openapi: join(FIXTURES, "api.json") }),
   media: sourceOf("media", { mcp: serverAt("media-server.ts") }),
   everything: sourceOf("everything", { mcp: { command: process.execPath, args: [EVERYTHING] } }),
+  served: sourceOf("served", { scan: join(FIXTURES, "served") }),
   hostile: sourceOf("hostile", { scan: join(FIXTURES, "hostile") }),
   evil: sourceOf("evil", { mcp: serverAt("hostile-server.ts") }),
   missing: sourceOf("missing", { openapi: join(FIXTURES, "nowhere.json") }),
