@@ -102,9 +102,10 @@ describe.runIf(hasRedis)("policies in Redis", () => {
     client: RedisCommandClient,
     runs: { n: number },
     gate: Promise<unknown> = Promise.resolve(),
+    timeout = 20_000,
   ): { pay: () => Promise<ResponseEnvelope>; warnings: string[] } {
     const warnings: string[] = []
-    const store = createRedisIdempotencyStore({ client, timeout: 250 })
+    const store = createRedisIdempotencyStore({ client, timeout })
     const handler = async (): Promise<unknown> => {
       const receipt = ++runs.n
       await gate
@@ -141,7 +142,7 @@ describe.runIf(hasRedis)("policies in Redis", () => {
     async (_, other) => {
       const { broker, clients } = await connected(2)
       const runs = { n: 0 }
-      const processes = clients.map((client) => paying(client, runs))
+      const processes = clients.map((client) => paying(client, runs, undefined, 1000))
       broker.freeze()
       expect(await rejection(processes[0]!.pay())).toMatchObject(REFUSED)
       broker.thaw()

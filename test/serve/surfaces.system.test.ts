@@ -39,6 +39,8 @@ const OF_A_HUB = [
   "/hub/approvals/{id}",
   "/hub/tools",
   "/hub/calls",
+  "/hub/load",
+  "/hub/timelines",
   "/hub/policies",
   "/hub/stats",
   "/metrics",
