@@ -30,7 +30,9 @@ await audit.close()
 
 for (const line of (await readFile(file, "utf8")).trim().split("\n")) {
   const { seq, phase, identity, operation, outcome } = JSON.parse(line)
-  console.log(seq, phase, identity ?? "", operation ?? "", outcome ?? "")
+  console.log(
+    [seq, phase, identity, operation, outcome].filter((part) => part !== undefined).join(" "),
+  )
 }
 // #endregion open
 
