@@ -4,6 +4,7 @@ import type { CallEnded, CallTrace } from "../../src/engine/observe.ts"
 import { CallSeries } from "../../src/hub/activity/call-series.ts"
 import { LastHour } from "../../src/hub/activity/last-hour.ts"
 import { prometheusText, type Counted } from "../../src/hub/prometheus.ts"
+import { parseMetrics } from "../support/prometheus.ts"
 
 const HEAD = {
   requestId: "r",
@@ -47,28 +48,6 @@ function textOf(series: CallSeries, more: Partial<Counted> = {}): string {
   })
 }
 
-/** Parses the text as strictly as Prometheus does; throws at the first line that it would refuse. */
-function parse(text: string): Map<string, number> {
-  expect(text.endsWith("\n")).toBe(true)
-  const samples = new Map<string, number>()
-  const types = new Map<string, string>()
-  for (const line of text.slice(0, -1).split("\n")) {
-    const type = /^# TYPE ([a-z_]+) (counter|gauge|histogram)$/.exec(line)
-    if (type?.[1] !== undefined && types.has(type[1])) throw new Error(`Twice: ${line}`)
-    if (type !== null) types.set(type[1] as string, type[2] as string)
-    if (type !== null || /^# HELP [a-z_]+ [^\\\n]+$/.test(line)) continue
-    const label = String.raw`[a-z_]+="(?:[^"\\\n]|\\\\|\\"|\\n)*"`
-    const form = new RegExp(`^([a-z_]+)(\\{${label}(?:,${label})*\\})? (-?[\\d.e+-]+)$`)
-    const [, name = "", labels = "", value = ""] = form.exec(line) ?? []
-    expect(name, line).not.toBe("")
-    const family = name.replace(/_(?:bucket|sum|count)$/, "")
-    expect(types.has(name) || types.get(family) === "histogram", line).toBe(true)
-    expect(samples.has(name + labels), line).toBe(false)
-    samples.set(name + labels, Number(value))
-  }
-  return samples
-}
-
 describe("prometheusText", () => {
   test("counts outcomes, durations, running calls and items by operation and source", () => {
     const series = seriesOf([
@@ -78,7 +57,7 @@ describe("prometheusText", () => {
       ...call("a.s", { type: "subscription", items: 3 }),
       { ...HEAD, phase: "start", operationId: "a.b" },
     ])
-    const samples = parse(textOf(series))
+    const samples = parseMetrics(textOf(series))
     const b = 'operation="a.b",source="here"'
     expect(Object.fromEntries(samples)).toMatchObject({
       operations_start_time_seconds: 5,
@@ -98,7 +77,7 @@ describe("prometheusText", () => {
   test("shows sources and the state of policies", () => {
     const source = { name: "api", kind: "openapi", operations: 4 } as const
     const breaker = { source: "api", probing: 0, retryAfterMs: 0, lastCode: undefined }
-    const samples = parse(
+    const samples = parseMetrics(
       textOf(seriesOf([]), {
         sources: [
           { ...source, state: "ready" },
@@ -140,7 +119,7 @@ describe("prometheusText", () => {
     fc.assert(
       fc.property(text, text, text, (operation, code, source) => {
         const traces = call(operation, { outcome: "error", code })
-        const samples = parse(textOf(seriesOf(traces, source)))
+        const samples = parseMetrics(textOf(seriesOf(traces, source)))
         expect(
           [...samples.keys()].filter((key) => key.startsWith("operations_calls")),
         ).toHaveLength(1)
@@ -155,7 +134,7 @@ describe("prometheusText", () => {
       for (const trace of call("a.b", { durationMs: round * 100 })) series.add(trace, "s", 0)
       const text = textOf(series)
       expect(text).not.toContain("somebody")
-      const now = parse(text)
+      const now = parseMetrics(text)
       for (const [name, value] of before) expect(now.get(name), name).toBeGreaterThanOrEqual(value)
       before = now
     }

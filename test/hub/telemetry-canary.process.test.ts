@@ -8,6 +8,7 @@ import { hashApiKey } from "../../src/to-http.ts"
 import { createMCPClient } from "../../src/from-mcp.ts"
 import { silentLogger } from "../../src/testing.ts"
 import { startServe } from "../cli/support/served.ts"
+import { parseMetrics } from "../support/prometheus.ts"
 import { quietRegistry } from "../support/operations.ts"
 import { folder, operationText } from "./support.ts"
 
@@ -105,6 +106,7 @@ describe("a hub in a process of its own", () => {
     }
     const value = { value: CANARY }
     expect(await send("/operations/local.echo", value)).toContain(CANARY)
+    const before = parseMetrics(await send("/metrics"))
     expect(await send("/operations/local.nested", value)).toContain(CANARY)
     expect(await send("/operations/local.fail", value)).toContain("NO_PETS")
     await send(`/operations/${CANARY.slice(0, 6)}?${CANARY}`, value)
@@ -119,6 +121,10 @@ describe("a hub in a process of its own", () => {
     expect(JSON.stringify(echoed.data)).toContain(CANARY)
     await client.close()
     const metrics = await send("/metrics")
+    const after = parseMetrics(metrics)
+    const counters = [...before].filter(([name]) => /_(?:total|bucket|sum|count)\{/.test(name))
+    expect(counters).not.toEqual([])
+    for (const [name, count] of counters) expect(after.get(name)).toBeGreaterThanOrEqual(count)
     const timelines = await send("/hub/load")
     expect(await served.stop()).toBe(0)
 

@@ -311,6 +311,43 @@ describe("instrument", () => {
     expect(points["operations.attempts"]?.[0]?.value).toBe(1)
   })
 
+  test("reports hedges and waits for answers as events", async () => {
+    const { spans, tracerProvider } = collect()
+    const { meterProvider, read } = measure()
+    let runs = 0
+    const registry = quietRegistry([
+      operation("t.hedged", {
+        type: "query",
+        resilience: { hedge: { after: 1 } },
+        // Only the second attempt answers.
+        handler: (_: never, { signal }: OperationContext) =>
+          ++runs === 1
+            ? new Promise((_resolve, reject) => {
+                signal.addEventListener("abort", () => reject(new Error("left")), { once: true })
+              })
+            : runs,
+      }),
+      operation("t.asks", {
+        handler: (_: never, { requestInput }: OperationContext) =>
+          requestInput({ message: "Sure?", schema: { type: "object" } }),
+      }),
+    ])
+    instrument(registry, { tracerProvider, meterProvider })
+    await registry.execute("t.hedged", {})
+    const requestInput = (): Promise<{ action: "decline" }> =>
+      Promise.resolve({ action: "decline" })
+    await registry.execute("t.asks", {}, { requestInput })
+    expect(spans().map(({ name, events }) => [name, ...events])).toEqual([
+      ["t.hedged", "operations.hedge"],
+      ["t.asks", "operations.question"],
+    ])
+    const [attempt] = (await read())["operations.attempts"] ?? []
+    expect(attempt).toMatchObject({
+      value: 1,
+      attributes: { "operations.attempt.reason": "hedge" },
+    })
+  })
+
   test("measures open streams, queues, breakers, refused calls and transports when it is asked", async () => {
     const { meterProvider, read } = measure()
     let release = (): void => undefined
