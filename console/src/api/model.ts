@@ -148,6 +148,8 @@ export interface HubClient {
 export interface CallOptions {
   readonly signal: AbortSignal
   readonly timeoutMs?: number | undefined
+  /** The paths of the result that are wanted; all of it by default. */
+  readonly select?: readonly string[] | undefined
   /** For operations that report progress and ask questions: they are called over a WebSocket, if there is one. */
   readonly live?: LiveCall | undefined
 }
