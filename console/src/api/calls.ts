@@ -6,6 +6,7 @@ import { isForwarded } from "../../../src/core/error-marks.ts"
 import { CallError, isCallError } from "../../../src/core/errors.ts"
 import { isPlainJson } from "../../../src/core/plain-json.ts"
 import { problemOf } from "../../../src/core/problem.ts"
+import { selectData, selectionOf } from "../../../src/core/selection.ts"
 import { encodeFiles } from "../../../src/core/unread-file.ts"
 import { isRecord } from "../../../src/internal/guards.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
@@ -54,10 +55,10 @@ export class Calls {
   async call(
     id: string,
     input: unknown,
-    { signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions,
+    { signal, select, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions,
   ): Promise<CallOutcome> {
     const started = performance.now()
-    const exchange = new Exchange(this.#requests, id)
+    const exchange = new Exchange(this.#requests, id, undefined, select)
     const { client } = exchange
     try {
       await client.call(id, withMarks(input), { signal, timeout: timeoutMs })
@@ -96,7 +97,7 @@ export class Calls {
   async callLive(
     id: string,
     input: unknown,
-    { signal, timeoutMs = ANSWER_TIME_MS }: CallOptions,
+    { signal, select, timeoutMs = ANSWER_TIME_MS }: CallOptions,
     { spec, onStart, onProgress, onQuestion, onPlain }: LiveCall,
   ): Promise<CallOutcome | undefined> {
     // Over HTTP the hub reads base64 of files, and refuses integers of more than 53 bits instead of rounding them.
@@ -108,6 +109,13 @@ export class Calls {
       return undefined
     }
     const started = performance.now()
+    let selection: ReturnType<typeof selectionOf>
+    try {
+      selection = selectionOf(id, spec.outputSchema, select)
+    } catch {
+      // The hub says what is wrong with the paths.
+      return undefined
+    }
     const call = this.#open().client.call(id, input, {
       signal,
       timeout: timeoutMs,
@@ -121,7 +129,7 @@ export class Calls {
     onStart(call.requestId)
     const headers = { "request-id": call.requestId }
     try {
-      const envelope = (await encoded(await call)) as ResponseEnvelope
+      const envelope = (await encoded(selectData(await call, selection))) as ResponseEnvelope
       return { ok: true, envelope, status: 200, headers, durationMs: performance.now() - started }
     } catch (error) {
       if (signal.aborted) return failed(cancelled(id), headers, started)
@@ -184,11 +192,11 @@ class Exchange {
   /** Whether the last that the hub sent is the problem of a stream. */
   #hasProblem = false
 
-  constructor(requests: Requests, id: string, streamType?: string) {
+  constructor(requests: Requests, id: string, streamType?: string, select?: readonly string[]) {
     this.#id = id
     this.#streamType = streamType
     const transport = createHTTPTransport(requests.baseUrl.replace(/\/+$/, ""), {
-      fetch: (url, init) => this.#send(requests, url as string, init),
+      fetch: (url, init) => this.#send(requests, withSelect(url as string, select), init),
       batch: false,
       resumeMs: 0,
       // The hub has limits of its own.
@@ -269,6 +277,10 @@ class Exchange {
       throw error
     }
   }
+}
+
+function withSelect(url: string, select: readonly string[] | undefined): string {
+  return select === undefined ? url : `${url}?${new URLSearchParams({ select: select.join(",") })}`
 }
 
 async function encoded(envelope: ResponseEnvelope): Promise<WireEnvelope> {

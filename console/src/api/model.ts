@@ -178,6 +178,8 @@ export interface ApprovalChoice {
 export interface CallOptions {
   readonly signal: AbortSignal
   readonly timeoutMs?: number | undefined
+  /** The paths of the result that are wanted; all of it by default. */
+  readonly select?: readonly string[] | undefined
   /** For operations that report progress and ask questions: they are called over a WebSocket, if there is one. */
   readonly live?: LiveCall | undefined
   /** `live` is only for the question whether the call may run: it is first called over HTTP. */

@@ -35,7 +35,7 @@ function SpecReader({
   const input = viewOf(spec.inputSchema)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    run(inputOf(texts, input), undefined)
+    run(inputOf(texts, input))
   }
   return (
     <>

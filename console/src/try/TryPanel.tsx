@@ -26,6 +26,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   const { input, removed, isFromLink, set, use } = useInput(id, spec)
   const [{ isJson, issues }, setValidity] = useState<InputValidity>(VALID)
   const [deadline, setDeadline] = useState("")
+  const [fields, setFields] = useState("")
   // The hub decides what is valid: what fails here can be sent all the same.
   const [isChecked, setChecked] = useState(false)
   const { run, cancel, ...call } = useCall(spec)
@@ -38,12 +39,17 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   }, [outcome])
   const timeoutMs = readDeadline(deadline)
   const canRun = isJson && timeoutMs !== "wrong"
+  const paths = fields.split(",").flatMap((path) => path.trim() || [])
+  const options = {
+    ...(timeoutMs !== "wrong" && { timeoutMs }),
+    ...(paths.length > 0 && { select: paths }),
+  }
   const [unconfirmed, setUnconfirmed] = useState<{ readonly input: unknown }>()
   const send = (value: unknown): void => {
     setChecked(false)
     if (!canRun || isRunning) return
     if (spec.annotations?.destructive === true) setUnconfirmed({ input: value })
-    else run(value, timeoutMs)
+    else run(value, options)
   }
   const start = (): void => {
     if (issues.length === 0 || !canRun) return send(input)
@@ -53,7 +59,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   const dismiss = (): void => setUnconfirmed(undefined)
   const confirm = (): void => {
     dismiss()
-    if (canRun) run(unconfirmed?.input, timeoutMs)
+    if (canRun) run(unconfirmed?.input, options)
   }
   const focusIssue = useCallback((pointer: string) => {
     editor.current?.focusPath(fromPointer(pointer))
@@ -76,6 +82,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
         </Button>
       )}
       <Deadline text={deadline} onText={setDeadline} />
+      <Fields text={fields} onText={setFields} />
       {issues.length > 0 && (
         <span className="action-hint" role={isChecked ? "alert" : undefined}>
           <span className={isChecked ? "field-error" : "muted"}>
@@ -178,6 +185,30 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
         </>
       }
     />
+  )
+}
+
+/** The paths of the result that are wanted. */
+function Fields({
+  text,
+  onText,
+}: {
+  readonly text: string
+  readonly onText: (text: string) => void
+}): ReactNode {
+  const id = useId()
+  return (
+    <span className="row select-fields">
+      <label htmlFor={id}>Fields</label>
+      <input
+        id={id}
+        className="input"
+        placeholder="all"
+        title="Paths in the result, separated by commas: number, owner.name"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+      />
+    </span>
   )
 }
 

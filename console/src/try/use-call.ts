@@ -1,6 +1,13 @@
 import { useCallback } from "react"
 import { idOf } from "../api/model.ts"
-import type { HubClient, HubEvent, InputResponse, LiveCall, OperationSpec } from "../api/model.ts"
+import type {
+  CallOptions,
+  HubClient,
+  HubEvent,
+  InputResponse,
+  LiveCall,
+  OperationSpec,
+} from "../api/model.ts"
 import { useHub, useHubInfo } from "../app/context.tsx"
 import { isOver, runs, useRun } from "../app/runs.ts"
 import type { CallState } from "../app/runs.ts"
@@ -11,20 +18,22 @@ import { history } from "./history/use-history.ts"
 import { watchCall } from "./watch-call.ts"
 import type { CallWatch } from "./watch-call.ts"
 
+/** A deadline, and the wanted paths of the result. */
+export type RunOptions = Pick<CallOptions, "timeoutMs" | "select">
+
 /** Most calls are over before. */
 const DELAY_MS = 400
 
 /** Calls an operation, one call at a time. A call goes on while other views are open. */
 export function useCall(spec: OperationSpec): CallState & {
-  readonly run: (input: unknown, timeoutMs: number | undefined) => void
+  readonly run: (input: unknown, options?: RunOptions) => void
   readonly cancel: () => void
 } {
   const hub = useHub()
   const { isAdmin } = useHubInfo()
   const last = useRun(idOf(spec))
   const run = useCallback(
-    (input: unknown, timeoutMs: number | undefined) =>
-      startCall({ hub, spec, isAdmin }, input, timeoutMs),
+    (input: unknown, options: RunOptions = {}) => startCall({ hub, spec, isAdmin }, input, options),
     [hub, isAdmin, spec],
   )
   const cancel = useCallback(() => last?.stop(), [last])
@@ -45,7 +54,7 @@ const NOTHING: CallState = {
 function startCall(
   { hub, spec, isAdmin }: { hub: HubClient; spec: OperationSpec; isAdmin: boolean },
   input: unknown,
-  timeoutMs: number | undefined,
+  options: RunOptions,
 ): void {
   const operationId = idOf(spec)
   const before = runs.of(operationId)
@@ -77,10 +86,8 @@ function startCall(
   const call = async (): Promise<void> => {
     // What is logged before somebody reads it is lost.
     if (isLogged) await watch?.opened
-    const outcome = await hub.call(operationId, input, {
-      ...{ signal, timeoutMs, live },
-      onlyAsks: !isLive,
-    })
+    const asks = { live, onlyAsks: !isLive }
+    const outcome = await hub.call(operationId, input, { ...options, ...asks, signal })
     watch?.ended()
     const endedAt = steadyNow()
     const ended = { startedAt, endedAt, outcome, previous }

@@ -38,6 +38,18 @@ describe("a client of a real server", () => {
     expect(outcome.durationMs).toBeGreaterThan(0)
   })
 
+  test("asks for the selected fields of a result, and reports paths that do not exist", async () => {
+    const { hub } = await serve([echo])
+    const call = (select: readonly string[]) =>
+      hub.call("demo.echo", { text: "hi" }, { signal: never(), select })
+
+    expect(await call(["text"])).toMatchObject({ ok: true, envelope: { data: { text: "hi" } } })
+    expect(await call(["txt"])).toMatchObject({
+      ok: false,
+      problem: { code: "VALIDATION_ERROR" },
+    })
+  })
+
   test("gives the problem of a call that fails", async () => {
     const { hub } = await serve([echo])
     const outcome = await hub.call("demo.echo", { text: 1 }, { signal: never() })

@@ -49,6 +49,17 @@ beforeEach(() => void seen().events.splice(0))
 const site = useConsole(() => sources)
 
 describe.skipIf(noBrowser)("what comes back", () => {
+  test("has only the fields that were asked for", async () => {
+    const { page } = await site.show("/o/act.table")
+    await page.getByLabel("Fields", { exact: true }).fill("name, born")
+    await run(page)
+    await tab(page, "Table").click()
+    const heads = result(page).getByRole("columnheader")
+    await expect
+      .poll(async () => (await heads.allTextContents()).map((text) => text.split(" ")[0]))
+      .toEqual(["name", "born"])
+  })
+
   test("a call is cancelled, and its handler's signal aborts", async () => {
     const { page } = await site.show("/o/act.slow")
     await button(page, "Run").click()

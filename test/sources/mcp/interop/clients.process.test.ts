@@ -53,6 +53,23 @@ describe.skipIf(clients.folder === undefined).each(["stdio", "HTTP"])(
       })
     })
 
+    test("lists and reads resources, templates and prompts", async () => {
+      const ask = async (...args: string[]): Promise<unknown> =>
+        (await inspect("--method", ...args)).json
+
+      expect(await ask("resources/list")).toMatchObject({ resources: [{ uri: "motto://" }] })
+      expect(await ask("resources/templates/list")).toMatchObject({
+        resourceTemplates: [{ uriTemplate: "note://{id}" }],
+      })
+      expect(await ask("resources/read", "--uri", "note://7")).toMatchObject({
+        contents: [{ uri: "note://7", text: "Note 7" }],
+      })
+      expect(await ask("prompts/list")).toMatchObject({ prompts: [{ name: "write_letter" }] })
+      expect(
+        await ask("prompts/get", "--prompt-name", "write_letter", "--prompt-args", "to=Ada"),
+      ).toMatchObject({ messages: [{ content: { text: "Write to Ada." } }] })
+    })
+
     test("is told what is wrong with an input", async () => {
       const { json } = await inspect(
         ...["--method", "tools/call", "--tool-name", "text_words", "--tool-arg", "words=1"],

@@ -67,9 +67,45 @@ const count = defineOperation({
   },
 })
 
+const note = defineOperation({
+  namespace: "note",
+  name: "read",
+  type: "query",
+  description: "A note",
+  inputSchema: Type.Object({ id: Type.String() }),
+  outputSchema: Type.String(),
+  mcp: { as: "resource", uri: "note://{id}" },
+  accessControl: { requiredScopes: [] },
+  handler: ({ id }) => `Note ${id}`,
+})
+
+const motto = defineOperation({
+  namespace: "note",
+  name: "motto",
+  type: "query",
+  description: "The motto",
+  inputSchema: Type.Object({}),
+  outputSchema: Type.String(),
+  mcp: { as: "resource", uri: "motto://" },
+  accessControl: { requiredScopes: [] },
+  handler: () => "Onwards",
+})
+
+const letter = defineOperation({
+  namespace: "write",
+  name: "letter",
+  type: "query",
+  description: "Words for a letter",
+  inputSchema: Type.Object({ to: Type.String() }),
+  outputSchema: Type.String(),
+  mcp: { as: "prompt" },
+  accessControl: { requiredScopes: [] },
+  handler: ({ to }) => `Write to ${to}.`,
+})
+
 /** The server, for whichever transport. */
 export function createDemo(options: MCPServerOptions = {}): MCPServer {
-  const registry = createRegistry([add, words, fail, union, count])
+  const registry = createRegistry([add, words, fail, union, count, note, motto, letter])
   return toMCP(registry, { name: "demo", logger: silentLogger, ...options })
 }
 
