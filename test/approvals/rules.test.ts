@@ -31,7 +31,12 @@ describe("A rule of approvals", () => {
     ["scopes: all", { scopes: ["a", "b"], decide: "allow" }, { identity: ada }, true],
     ["scopes: one is missing", { scopes: ["a", "c"], decide: "allow" }, { identity: ada }, false],
     ["via", { via: ["mcp", "http"], decide: "allow" }, { via: "mcp" }, true],
-    ["via: console", { via: "console", decide: "allow" }, { via: "http", program: "console" }, true],
+    [
+      "via: console",
+      { via: "console", decide: "allow" },
+      { via: "http", program: "console" },
+      true,
+    ],
     [
       "via: how the console calls",
       { via: "http", decide: "allow" },

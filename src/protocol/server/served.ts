@@ -120,7 +120,10 @@ export class ServedRequest extends CallSink implements CallOptions, FromEntry, S
 
   get entry(): CallEntry {
     const { client } = this.host.endpoint.link
-    return { isPublic: this.via === "websocket", program: client === "console" ? client : undefined }
+    return {
+      isPublic: this.via === "websocket",
+      program: client === "console" ? client : undefined,
+    }
   }
 
   get policy(): CallPolicy | undefined {

@@ -35,7 +35,7 @@ const operations = [
   query("write.letter", {
     inputSchema: Type.Object({ to: Type.String(), city: Type.Optional(Type.String()) }),
     mcp: { as: "prompt", complete: { city: "geo.cities" } },
-    handler: ({ to }: never) => `Write to ${to}.`,
+    handler: (input: never) => `Write to ${(input as { readonly to: string }).to}.`,
   }),
   query("write.talk", {
     mcp: { as: "prompt" },
