@@ -64,6 +64,7 @@ const CLIENT = [
   "core/plain-json.ts",
   "core/policy-state.ts",
   "core/problem.ts",
+  "core/selection.ts",
   "core/unread-file.ts",
   "http-client/sse.ts",
   "protocol/client.ts",

@@ -9,6 +9,8 @@ import { readErrorParts, type ErrorParts, type JsonRpcError } from "./error-part
 /** The exchange that failed. */
 export interface MCPErrorAbout {
   readonly server: string
+  /** Who issues tokens for it. */
+  readonly issuer?: string | undefined
   /** The tool, resource or prompt. */
   readonly tool?: string | undefined
   /** Only a `call` can have had an effect. */
@@ -231,10 +233,13 @@ class Failure {
   }
 
   #unauthenticated(details: Readonly<Record<string, unknown>>): CallError {
+    const { issuer } = this.#about
+    const [how, from] =
+      issuer === undefined ? ["", "that it or its provider issues"] : [" (OAuth)", `of ${issuer}`]
     return this.#make(
       "UNAUTHENTICATED",
-      `: the server requires authentication, and the credentials it got, if any, are not valid. Set a header such as "Authorization" for the server (on the command line: --header "Authorization: Bearer \${env:TOKEN}", with a token that it or its provider issues), or "authProvider" in a program.`,
-      { details },
+      `: the server requires authentication${how}, and the credentials it got, if any, are not valid. Set a header such as "Authorization" for the server (on the command line: --header "Authorization: Bearer \${env:TOKEN}", with a token ${from}), or "authProvider" in a program.`,
+      { details: { ...details, ...(issuer !== undefined && { issuer }) } },
     )
   }
 

@@ -6,6 +6,7 @@ import { assertPublic } from "../../../http-client/public-lookup.ts"
 import { readCallHeaders } from "../../../core/call-headers.ts"
 import { retryAfterOf } from "../../../http-client/retry-after.ts"
 import type { MCPAuthProvider, MCPHttpChannel, ResolvedServer } from "../config.ts"
+import { learnIssuer } from "./issuer.ts"
 import type { RunningRequest } from "./running-request.ts"
 import { REQUEST_TOKEN_HEADER } from "./framed-transport.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
@@ -70,6 +71,9 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
       )
     }
     const response = await send(url, request)
+    if (response.status === 401 && isEndpoint && provider === undefined) {
+      await learnIssuer(server, home, response, send)
+    }
     const exchange = host.exchange(token)
     if (exchange !== undefined && (response.status === 429 || response.status === 503)) {
       exchange.retryAfterMs = retryAfterOf(response.headers.get("retry-after") ?? undefined)

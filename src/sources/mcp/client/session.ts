@@ -18,6 +18,7 @@ import { paramHeaders } from "./header-params.ts"
 import { clientCapabilities } from "./capabilities.ts"
 import { answerQuestions, onlyOf } from "./input.ts"
 import { LogLines, type MCPLogReader } from "./log-lines.ts"
+import { issuerOf } from "./issuer.ts"
 import { lastLines, type Secrets } from "./mask.ts"
 import type { MCPPeer } from "./model.ts"
 import type { ClientLike, SdkModule, TransportLike } from "./sdk.ts"
@@ -188,6 +189,7 @@ export class Session {
     }
     const about: MCPErrorAbout = {
       server: server.name,
+      issuer: issuerOf(server),
       tool,
       phase,
       isUnsent,
@@ -247,19 +249,16 @@ export class Session {
 
   async #send(running: RunningRequest): Promise<void> {
     if (this.isLost) throw connectionClosedError()
-    const { params } = running.request
-    const { server } = this.#host
+    const { params, client, definition } = running.request
     const own = params["_meta"] as object | undefined
     const _meta = {
       ...this.#envelope,
       ...own,
-      ...(this.peer.era === "modern" && this.#log.wishes(running.request.client, server)),
+      ...(this.peer.era === "modern" && this.#log.wishes(client, this.#host.server)),
       progressToken: running.id,
     }
     await this.frames.request(running, { ...params, _meta }, () =>
-      this.peer.era === "modern"
-        ? paramHeaders(running.request.definition, params["arguments"])
-        : {},
+      this.peer.era === "modern" ? paramHeaders(definition, params["arguments"]) : {},
     )
   }
 

@@ -139,6 +139,38 @@ describe.each(["legacy", "modern"] as const)("a %s server over HTTP", (era) => {
     expect(await late).toMatchObject({ code, retryAfterMs: 30_000 })
   })
 
+  test("names who issues its tokens, if it says so at its own address, and nothing else", async () => {
+    let issuer = "https://login.example/tenant?x=1"
+    let metadata = ""
+    const guarded = createServer((request, response) => {
+      if (request.url?.includes("oauth-protected-resource") === true) {
+        response.end(JSON.stringify({ authorization_servers: [issuer] }))
+        return
+      }
+      const challenge = `Bearer resource_metadata="${metadata}"`
+      response.writeHead(401, { "www-authenticate": challenge }).end()
+    })
+    await new Promise<void>((resolve) => guarded.listen(0, "127.0.0.1", resolve))
+    const { port } = guarded.address() as AddressInfo
+    const origin = `http://127.0.0.1:${port}`
+    const messageOf = async (): Promise<string> => {
+      await using client = open({ url: `${origin}/mcp`, era })
+      return (await failure(client.connection.connect())).message
+    }
+    try {
+      metadata = `${origin}/.well-known/oauth-protected-resource`
+      expect(await messageOf()).toContain("with a token of https://login.example/tenant)")
+      issuer = "javascript:alert(1)"
+      expect(await messageOf()).toContain("with a token that it or its provider issues")
+      issuer = "https://login.example"
+      metadata = "http://127.0.0.1:9/.well-known/oauth-protected-resource"
+      expect(await messageOf()).toContain("with a token that it or its provider issues")
+    } finally {
+      guarded.closeAllConnections()
+      await new Promise<void>((resolve) => void guarded.close(() => resolve()))
+    }
+  })
+
   test("that wants other credentials", async () => {
     await using remote = await serveAwkward({ era, token: "right-and-secret" })
     await using without = open({ url: remote.url })
