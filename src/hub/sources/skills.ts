@@ -9,7 +9,6 @@ import { isRecord } from "../../internal/guards.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { distinctNames } from "../../mcp/names.ts"
 import { FromSchema } from "../../schema/from-schema.ts"
-import { readYaml } from "../../sources/openapi/yaml.ts"
 import type { HubSource, ReportItem } from "../model.ts"
 import { pathOf } from "../origin.ts"
 import { fill } from "../resolve-references.ts"
@@ -115,6 +114,8 @@ async function readSkill(
   const text = await readFile(files.get(uri) ?? "", "utf8")
   const yaml = FRONTMATTER.exec(text)?.[1]
   if (yaml === undefined) return "SKILL.md does not begin with frontmatter between lines of ---"
+  // Hubs without skills do not load a parser of YAML.
+  const { readYaml } = await import("../../sources/openapi/yaml.ts")
   const frontmatter = readYaml(yaml, "The frontmatter").value
   if (!isRecord(frontmatter) || !isPlainJson(frontmatter)) return "its frontmatter is not an object"
   const resources: SkillFile[] = []
