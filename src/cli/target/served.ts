@@ -23,7 +23,7 @@ export interface ServedList {
 }
 
 /** All that is served as one kind. */
-export async function servedOf(target: Target, as: ServedAs["as"]): Promise<ListedServed[]> {
+async function servedOf(target: Target, as: ServedAs["as"]): Promise<ListedServed[]> {
   const { operations } = await target.list({})
   return operations.filter((one): one is ListedServed => one.mcp?.as === as)
 }

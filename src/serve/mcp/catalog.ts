@@ -132,7 +132,7 @@ function maySee({ isDenied, requirement }: OperationTool, identity: Identity | u
 }
 
 /** The name of an imported prompt on its server. */
-export function rawNameOf({ origin }: OperationTool): string | undefined {
+function rawNameOf({ origin }: OperationTool): string | undefined {
   const name = origin?.definition?.["name"]
   return typeof name === "string" ? name : undefined
 }
