@@ -86,8 +86,8 @@ describe("the packed files", () => {
     expect(read("dist/console/THIRD-PARTY-LICENSES.txt")).toContain("react-dom\n\nMIT License")
   })
 
-  test("make a tarball of at most 2.1 MB", () => {
-    expect(built.size).toBeLessThan(2_100_000)
+  test("make a tarball of at most 2.15 MB", () => {
+    expect(built.size).toBeLessThan(2_150_000)
   })
 
   test("say nothing about where they were built", () => {
@@ -229,7 +229,7 @@ describe("Node", () => {
     "cli/bin": [3, 60],
     config: [11, 144],
     "from-mcp": [17, 435],
-    "from-openapi": [17, 775],
+    "from-openapi": [17, 777],
     "from-standard-schema": [6, 265],
     http: [3, 87],
     index: [19, 788],
