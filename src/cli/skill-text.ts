@@ -36,7 +36,7 @@ export function skillText(
 ): { readonly name: string; readonly text: string } {
   const name = nameOf(namespace)
   const flags = flagsOf(args)
-  const command = (rest: string): string => `${[program, rest, ...flags].join(" ")}`
+  const command = (rest: string): string => [program, rest, ...flags].join(" ")
   const [first] = operations
   const some = operations.slice(0, 5).map(({ listed }) => wordsOf(listed).replace(/\.$/, ""))
   const description = `Calls operations of ${namespace} on the command line: ${some.join("; ")}. Use it for tasks that need ${namespace}.`
