@@ -102,11 +102,11 @@ function wordsOf({ title, description }: ListedOperation): string {
 
 /** A name of a skill: lower-case letters, digits and single hyphens. */
 function nameOf(namespace: string): string {
-  const name = namespace
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
+  const words = namespace
     .slice(0, 64)
-  return name.replaceAll(/^-+|-+$/g, "") || "operations"
+    .toLowerCase()
+    .split(/[^a-z0-9]/)
+  return words.filter((word) => word !== "").join("-") || "operations"
 }
 
 /** The options that select the sources, for the commands of the skill. Credentials stay in the environment. */

@@ -24,8 +24,8 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
 
 /** What is wrong with a skill at an address; `undefined` if nothing is. */
 export function skillIssue(uri: string, { frontmatter, resources }: MCPSkill): string | undefined {
-  const name = /\/([^/]+)\/SKILL\.md$/.exec(uri)?.[1]
-  if (name === undefined) return `its address must end with "/<name>/SKILL.md"`
+  const [file, name = ""] = uri.split("/").toReversed()
+  if (file !== "SKILL.md" || name === "") return `its address must end with "/<name>/SKILL.md"`
   const { name: own, description } = isRecord(frontmatter) ? frontmatter : {}
   if (own !== name) return `its name must be that of its folder, "${name}"`
   if (typeof description !== "string" || description === "") return "it has no description"

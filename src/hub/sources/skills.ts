@@ -98,7 +98,12 @@ async function filesIn(dir: string, path = "", depth = 0): Promise<string[]> {
   return files
 }
 
-const FRONTMATTER = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
+/** The text between the first two lines of ---. */
+function frontmatterOf(text: string): string | undefined {
+  const [first, ...lines] = text.replace(/^\uFEFF/, "").split(/\r?\n/)
+  const end = lines.findIndex((line) => line.trimEnd() === "---")
+  return first === "---" && end >= 0 ? lines.slice(0, end).join("\n") : undefined
+}
 
 async function readSkill(
   dir: string,
@@ -112,7 +117,7 @@ async function readSkill(
   )
   const uri = `${root}/SKILL.md`
   const text = await readFile(files.get(uri) ?? "", "utf8")
-  const yaml = FRONTMATTER.exec(text)?.[1]
+  const yaml = frontmatterOf(text)
   if (yaml === undefined) return "SKILL.md does not begin with frontmatter between lines of ---"
   // Hubs without skills do not load a parser of YAML.
   const { readYaml } = await import("../../sources/openapi/yaml.ts")

@@ -1,3 +1,5 @@
+import { exchange } from "../../../http-client/exchange.ts"
+import { readBody } from "../../../http-client/read-body.ts"
 import { isRecord, stringsOf } from "../../../internal/guards.ts"
 import type { ResolvedServer } from "../config.ts"
 
@@ -5,6 +7,7 @@ import type { ResolvedServer } from "../config.ts"
 const issuers = new WeakMap<ResolvedServer, string>()
 
 const MAX_URL = 200
+const MAX_BYTES = 65_536
 const TIMEOUT_MS = 3000
 
 /** The issuer of tokens for a server, for messages. */
@@ -24,15 +27,19 @@ export async function learnIssuer(
 ): Promise<void> {
   if (issuers.has(server)) return
   const challenge = response.headers.get("www-authenticate") ?? ""
-  const given = /resource_metadata="([^"\s]{1,500})"/.exec(challenge)?.[1]
-  if (given === undefined || !URL.canParse(given)) return
+  const given = challenge.split('resource_metadata="')[1]?.split('"', 1)[0]
+  if (given === undefined || given.length > MAX_URL || !URL.canParse(given)) return
   const url = new URL(given)
   if (url.origin !== home.origin) return
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const answer = await send(url, { signal, redirect: "error" })
-    const metadata: unknown = JSON.parse((await answer.text()).slice(0, 65_536))
-    const [issuer = ""] = isRecord(metadata) ? stringsOf(metadata["authorization_servers"]) : []
+    const about = { signal, secrets: [], operationId: undefined, subject: "The issuer of tokens" }
+    const answer = await exchange(
+      { method: "GET", url: url.href, headers: {}, body: undefined },
+      { ...about, fetch: send, mayHaveEffect: false, redirect: "return" },
+    )
+    const { data } = await readBody(answer, { ...about, method: "GET", maxBytes: MAX_BYTES })
+    const [issuer = ""] = isRecord(data) ? stringsOf(data["authorization_servers"]) : []
     if (/^https?:\/\//i.test(issuer) && issuer.length <= MAX_URL && URL.canParse(issuer)) {
       const { origin, pathname } = new URL(issuer)
       issuers.set(server, `${origin}${pathname === "/" ? "" : pathname}`)
