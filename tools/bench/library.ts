@@ -9,6 +9,7 @@ import type * as define from "../../src/core/define.ts"
 import type * as mcp from "../../src/from-mcp.ts"
 import type * as logger from "../../src/internal/logger.ts"
 import type * as nats from "../../src/nats.ts"
+import type * as otel from "../../src/otel.ts"
 import type * as openapi from "../../src/from-openapi.ts"
 import type * as http from "../../src/node/serve-http.ts"
 import type * as httpClient from "../../src/http.ts"
@@ -27,6 +28,11 @@ export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistr
   Pick<typeof client, "createClient"> &
   Pick<typeof compiled, "compileSchema"> &
   Pick<typeof websocket, "createWebSocketTransport" | "serveWebSocket">
+
+/** What it uses to trace calls. */
+export type AroundLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof otel, "instrument">
 
 /** What it uses to import documents. */
 export type ImportLibrary = Pick<typeof openapi, "FromOpenAPI"> &
@@ -87,6 +93,11 @@ export async function loadBuilt(): Promise<Library> {
     "schema/compiled.js",
     "websocket.js",
   )) as Library
+}
+
+/** Loads what was built before, and of it what traces calls. */
+export async function loadBuiltAround(): Promise<AroundLibrary> {
+  return (await load("engine/registry.js", "core/define.js", "otel.js")) as AroundLibrary
 }
 
 /** Loads what was built before, and of it what imports documents. */

@@ -29,7 +29,14 @@ import { consoleGoals, consoleTables } from "./console-report.ts"
 import { coreGoals, httpGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
 import type { CoreResults, Goal } from "./goals.ts"
 import { madeByCalls } from "./laziness.ts"
-import { buildLibrary, loadBuilt, loadBuiltImporter, loadBuiltMCP } from "./library.ts"
+import { aroundGoals, aroundTables, measureAround } from "./around.ts"
+import {
+  buildLibrary,
+  loadBuilt,
+  loadBuiltAround,
+  loadBuiltImporter,
+  loadBuiltMCP,
+} from "./library.ts"
 import type { Library } from "./library.ts"
 import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
@@ -83,6 +90,12 @@ const PARTS: readonly Part[] = [
     async () => measurePolicies(await loadBuilt(), effort),
     policyTables,
     policyGoals,
+  ),
+  part(
+    "--around",
+    async () => measureAround(await loadBuiltAround(), effort),
+    aroundTables,
+    aroundGoals,
   ),
   part("--core", async () => measureCore(await loadBuilt()), coreTables, coreGoals),
   part(

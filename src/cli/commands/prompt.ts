@@ -34,7 +34,7 @@ export const command: CommandDefinition = {
   arity: [1, Number.POSITIVE_INFINITY],
   async run(args, io) {
     const [name = ""] = args.positionals
-    await using target = await openTarget(args, io, { withExtras: true })
+    await using target = await openTarget(args, io)
     const spec = await findPrompt(target, name)
     const offered = async (argument: string, given: unknown): Promise<readonly string[]> =>
       await target.complete(spec, argument, isRecord(given) ? given : {})

@@ -23,7 +23,7 @@ export const command: CommandDefinition = {
   arity: [1, 1],
   async run(args, io) {
     const [uri = ""] = args.positionals
-    await using target = await openTarget(args, io, { withExtras: true })
+    await using target = await openTarget(args, io)
     const { spec, input } = await findResource(target, uri)
     using running = new Running(spec, args, io)
     const envelope = await target.execute(`${spec.namespace}.${spec.name}`, input, running.options)

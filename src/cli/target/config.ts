@@ -21,7 +21,7 @@ const OWN_OPTIONS = SOURCE_NAMES.flatMap((kind) =>
 export async function configFor(
   args: CommandArgs,
   io: CommandIO,
-  { fresh, withExtras }: { readonly fresh?: boolean; readonly withExtras?: boolean } = {},
+  { fresh }: { readonly fresh?: boolean } = {},
 ): Promise<ResolvedConfig> {
   const isAdHoc = [...SOURCE_NAMES, ...OWN_OPTIONS, "header"].some((name) => args.flag(name))
   const own = isAdHoc ? await (await import("./ad-hoc.ts")).adHocSources(args, io) : []
@@ -34,20 +34,7 @@ export async function configFor(
   const added = own.length === 0 && config !== undefined ? undefined : await resolveSources(own, io)
   const all =
     config === undefined || added === undefined ? (config ?? added) : merged(config, added)
-  const selected = withConnectTimeout(selectSources(all as ResolvedConfig, args), args)
-  return withExtras === true ? withResources(selected) : selected
-}
-
-/** Turns on resources and prompts of MCP servers whose configuration does not decide about them. */
-function withResources(config: ResolvedConfig): ResolvedConfig {
-  const sources = config.sources.map((source) => {
-    if (source.kind !== "mcp") return source
-    const server = source.config as MCPSource
-    const entry = typeof server.mcp === "string" ? undefined : server.mcp
-    const { resources = entry?.resources ?? true, prompts = entry?.prompts ?? true } = server
-    return { ...source, config: { ...server, resources, prompts } }
-  })
-  return { ...config, sources }
+  return withConnectTimeout(selectSources(all as ResolvedConfig, args), args)
 }
 
 /** Sets the time that MCP servers have to start. */

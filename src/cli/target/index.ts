@@ -1,16 +1,8 @@
 import type { CommandArgs, CommandIO, Target } from "../model.ts"
 import { printError, escapeForTerminal, styled } from "../output.ts"
 
-/**
- * Opens the target of a command: a running hub (`--hub`), or sources in this process.
- *
- * With `withExtras`, MCP servers of this process also have their resources and prompts, unless their configuration says no.
- */
-export async function openTarget(
-  args: CommandArgs,
-  io: CommandIO,
-  { withExtras = false }: { readonly withExtras?: boolean } = {},
-): Promise<Target> {
+/** Opens the target of a command: a running hub (`--hub`), or sources in this process. */
+export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Target> {
   const { hubAddress } = await import("./hub-address.ts")
   const hub = hubAddress(args, io)
   const { remembering } = await import("./remembered.ts")
@@ -19,7 +11,7 @@ export async function openTarget(
     return remembering(new RemoteTarget(hub, io.signal), [], args, io)
   }
   const { configFor } = await import("./config.ts")
-  const config = await configFor(args, io, { withExtras })
+  const config = await configFor(args, io)
   const sources = config.sources.map(({ name }) => name)
   const { LocalTarget } = await import("./local.ts")
   return remembering(new LocalTarget(config, io), sources, args, io)

@@ -34,7 +34,7 @@ export async function listServed(
   args: CommandArgs,
   io: CommandIO,
 ): Promise<ServedList> {
-  await using target = await openTarget(args, io, { withExtras: true })
+  await using target = await openTarget(args, io)
   const all = await servedOf(target, as)
   printFailures(io, target)
   const [namespace] = args.positionals

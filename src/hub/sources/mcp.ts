@@ -51,6 +51,8 @@ async function configOf(
   return {
     // Requests for input go to the caller.
     forwardInput: true,
+    // Tools return links to resources, which clients of the hub read.
+    ...{ resources: true, prompts: true },
     // With a transport object there can be only one.
     sessions: typeof entry.transport === "object" ? "shared" : "caller",
     logger,
