@@ -180,7 +180,7 @@ export class ObservedCall {
     this.#started = started
     this.#recordings = recordings
     this.#scope = scope
-    this.#startedAt = observer.now()
+    this.#startedAt = started === undefined ? 0 : observer.now()
   }
 
   /** Runs a part of the call in the scopes of the tracers. */

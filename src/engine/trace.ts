@@ -91,11 +91,15 @@ export class Tracers {
     try {
       return run()
     } catch (error) {
-      if (this.#failed.has(tracer)) return undefined
-      this.#failed.add(tracer)
-      this.#logger.error("A tracer threw; further errors of it are not logged", { error })
+      this.report(tracer, error)
       return undefined
     }
+  }
+
+  report(tracer: CallTracer, error: unknown): void {
+    if (this.#failed.has(tracer)) return
+    this.#failed.add(tracer)
+    this.#logger.error("A tracer threw; further errors of it are not logged", { error })
   }
 }
 
@@ -122,27 +126,34 @@ class Scopes implements CallScope {
 
   /** The outcome is that of `work`, which runs exactly once, whatever the tracers do. */
   run<T>(work: () => T): T {
-    let settled: { readonly value: T } | { readonly thrown: unknown } | undefined
-    let hasBegun = false
-    const once = (): void => {
-      if (hasBegun) return
-      hasBegun = true
+    let value: T | undefined
+    let thrown: unknown
+    let state: "new" | "done" | "threw" = "new"
+    let enter = (): void => {
+      if (state !== "new") return
+      state = "done"
       try {
-        settled = { value: work() }
-      } catch (thrown) {
-        settled = { thrown }
+        value = work()
+      } catch (error) {
+        state = "threw"
+        thrown = error
       }
     }
-    const enter = (index: number): void => {
-      const part = this.parts[index]
-      if (part === undefined) once()
-      else this.#tracers.guard(part.tracer, () => part.scope.run(() => enter(index + 1)))
+    const once = enter
+    for (const { tracer, scope } of this.parts.toReversed()) {
+      const inner = enter
+      enter = () => {
+        try {
+          scope.run(inner)
+        } catch (error) {
+          this.#tracers.report(tracer, error)
+        }
+      }
     }
-    enter(0)
+    enter()
     once()
-    const outcome = settled as unknown as { readonly value: T } | { readonly thrown: unknown }
-    if ("thrown" in outcome) throw outcome.thrown
-    return outcome.value
+    if ((state as string) === "threw") throw thrown
+    return value as T
   }
 
   end(outcome: CallOutcome): void {
@@ -292,8 +303,9 @@ function traceIdOf(trace: TraceContext | undefined): string | undefined {
 }
 
 function scopeFor(call: Call | undefined, tracer: CallTracer): CallScope | undefined {
-  for (const { scope } of callsAbove(call)) {
-    const part = (scope as Scopes | undefined)?.parts.find((one) => one.tracer === tracer)
+  for (let at = call; at !== undefined; at = at.caller) {
+    const { parts = [] } = (at.scope as Scopes | undefined) ?? {}
+    const part = parts.find((one) => one.tracer === tracer)
     if (part !== undefined) return part.scope
   }
   return undefined

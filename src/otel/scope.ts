@@ -51,7 +51,8 @@ export class OtelScope implements CallScope {
   readonly #span: Span | undefined
   readonly #running: Running | undefined
   readonly #about: About
-  readonly #began = performance.now()
+  /** For metrics; spans have a time of their own. */
+  readonly #began: number
   #isOver = false
 
   constructor(
@@ -68,6 +69,7 @@ export class OtelScope implements CallScope {
     this.#span = span
     this.#running = running
     this.#about = about
+    this.#began = owner.metrics === undefined ? 0 : performance.now()
   }
 
   run<T>(work: () => T): T {

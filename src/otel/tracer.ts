@@ -6,7 +6,9 @@ import {
   type Context,
   type Link,
   type Span,
+  type SpanOptions,
   type Tracer,
+  type TracerProvider,
 } from "@opentelemetry/api"
 import type { CallError } from "../core/errors.ts"
 import type { CallScope, CallTracer, TraceContext, TracedCall } from "../core/tracing.ts"
@@ -27,7 +29,8 @@ export class OtelTracer implements CallTracer {
   readonly #isIgnored: (id: string) => boolean
   #metrics: CallMetrics | undefined
   #isStopped = false
-
+  #provider: TracerProvider | undefined
+  #tracer: Tracer | undefined
   readonly #registry: Pick<Observed, "policyState">
 
   constructor(options: InstrumentOptions, registry: Pick<Observed, "policyState">) {
@@ -39,20 +42,28 @@ export class OtelTracer implements CallTracer {
 
   /** Asked for at each call: the application may set the global provider later, with a copy of the API of its own. */
   get tracer(): Tracer {
-    return (this.options.tracerProvider ?? trace).getTracer(SCOPE)
+    const provider = this.options.tracerProvider ?? trace.getTracerProvider()
+    if (provider !== this.#provider) {
+      this.#provider = provider
+      this.#tracer = provider.getTracer(SCOPE)
+    }
+    return this.#tracer as Tracer
   }
 
   get metrics(): CallMetrics | undefined {
+    if (this.#isStopped) return undefined
+    if (this.#metrics !== undefined) return this.#metrics
     const { metrics = true, meterProvider, transports = {} } = this.options
-    if (metrics === false || this.#isStopped) return undefined
+    if (metrics === false) return undefined
     const max = metrics === true ? MAX_OPERATIONS : (metrics.operations ?? MAX_OPERATIONS)
     const registry = this.#registry
-    return (this.#metrics ??= new CallMetrics(meterProvider, max, {
+    this.#metrics = new CallMetrics(meterProvider, max, {
       transports,
       get policyState() {
         return registry.policyState
       },
-    }))
+    })
+    return this.#metrics
   }
 
   begin(call: TracedCall): CallScope | undefined {
@@ -77,15 +88,17 @@ export class OtelTracer implements CallTracer {
   #open(call: TracedCall, id: string | undefined): OtelScope {
     const { spans = "all" } = this.options
     const parent = call.parent as OtelScope | undefined
-    const from = parent === undefined ? this.#outermost(call) : { base: parent.context, links: [] }
-    const sent = parent === undefined ? from.sent : parent.sent
-    const running = this.metrics?.begin(id, call.entry && call.via, call.type === "subscription")
+    const from: Origin =
+      parent === undefined ? this.#outermost(call) : { base: parent.context, sent: parent.sent }
+    const { operationId, via, entry } = call
+    const isStream = call.type === "subscription"
+    const running = this.metrics?.begin(id, entry && via, isStream)
     const isOwn = spans === "all" || (spans === "outermost" && parent === undefined)
     const span = isOwn ? this.#start(call, id, from) : undefined
-    const about = { operationId: call.operationId, isStream: call.type === "subscription" }
-    const mcp = call.via === "mcp" ? call.entry?.attributes : undefined
-    return new OtelScope(this, from.base, span, sent, running, {
-      ...about,
+    const mcp = via === "mcp" ? entry?.attributes : undefined
+    return new OtelScope(this, from.base, span, from.sent, running, {
+      operationId,
+      isStream,
       mcp: mcp && ["mcpServer", mcp],
     })
   }
@@ -93,18 +106,26 @@ export class OtelTracer implements CallTracer {
   #start(call: TracedCall, id: string | undefined, { base, links }: Origin): Span {
     const { attributes, record } = this.options
     const { entry } = call
-    const known: Attributes = {
-      ...(attributes && call.type && attempt(() => attributes(call))),
-      ...entry?.attributes,
-      [ATTRIBUTE.system]: SYSTEM,
-      [ATTRIBUTE.method]: id ?? OTHER,
-      ...(id === undefined && { [ATTRIBUTE.originalMethod]: call.operationId.slice(0, MAX_NAME) }),
-      ...(call.type !== undefined && { [ATTRIBUTE.type]: call.type }),
-      ...(entry !== undefined && { [ATTRIBUTE.entry]: call.via }),
+    // Assigned one by one: every call pays for it, and a spread costs more than the rest.
+    const known: Attributes = {}
+    if (attributes !== undefined && call.type)
+      Object.assign(
+        known,
+        attempt(() => attributes(call)),
+      )
+    if (entry !== undefined) {
+      Object.assign(known, entry.attributes)
+      known[ATTRIBUTE.entry] = call.via
     }
+    known[ATTRIBUTE.system] = SYSTEM
+    known[ATTRIBUTE.method] = id ?? OTHER
+    if (id === undefined) known[ATTRIBUTE.originalMethod] = call.operationId.slice(0, MAX_NAME)
+    if (call.type !== undefined) known[ATTRIBUTE.type] = call.type
     const kind = entry === undefined ? SpanKind.INTERNAL : SpanKind.SERVER
     const name = (entry?.name ?? id ?? OTHER).slice(0, MAX_NAME)
-    const span = this.tracer.startSpan(name, { kind, attributes: known, links: [...links] }, base)
+    const settings: SpanOptions = { kind, attributes: known }
+    if (links !== undefined) settings.links = links
+    const span = this.tracer.startSpan(name, settings, base)
     if (!span.isRecording()) return span
     if (call.requestId !== undefined) span.setAttribute(ATTRIBUTE.requestId, call.requestId)
     if (record?.identity === true && typeof call.identity?.id === "string") {
@@ -119,22 +140,22 @@ export class OtelTracer implements CallTracer {
     const ambient = context.active()
     const remote = spanContextOf(call.trace)
     const trust = this.#trustOf(call)
-    if (trust === "ignore") return { base: ambient, links: [] }
+    if (trust === "ignore") return { base: ambient }
     if (trust === "link") {
-      return { base: ambient, links: remote === undefined ? [] : [{ context: remote }] }
+      return { base: ambient, links: remote && [{ context: remote }] }
     }
-    const active = trace.getSpanContext(ambient)
     const { trace: sent } = call
+    if (remote === undefined) return { base: contextWith(ambient, undefined, sent), sent }
+    const active = trace.getSpanContext(ambient)
     // An HTTP instrumentation has continued the same trace already. A message says itself where it belongs.
     const isMessage = call.entry !== undefined && call.via !== "http"
-    const isContinued = !isMessage && active?.traceId === remote?.traceId
-    if (remote === undefined || isContinued) {
-      return { base: contextWith(ambient, undefined, sent), links: [], sent }
+    if (!isMessage && active?.traceId === remote.traceId) {
+      return { base: contextWith(ambient, undefined, sent), sent }
     }
     const isLinked = active !== undefined && active.spanId !== remote.spanId
     return {
       base: contextWith(ambient, remote, sent),
-      links: isLinked ? [{ context: active }] : [],
+      links: isLinked ? [{ context: active }] : undefined,
       sent,
     }
   }
@@ -156,7 +177,7 @@ export class OtelTracer implements CallTracer {
 /** The context that a span starts in. */
 interface Origin {
   readonly base: Context
-  readonly links: readonly Link[]
+  readonly links?: Link[] | undefined
   /** What the sender sent, if it is believed. */
   readonly sent?: TraceContext | undefined
 }

@@ -235,7 +235,7 @@ describe("Node", () => {
     index: [19, 788],
     nats: [9, 225],
     node: [26, 885],
-    otel: [6, 118],
+    otel: [6, 120],
     redis: [9, 225],
     schemas: [7, 267],
     "tanstack-query": [3, 87],

@@ -1,5 +1,3 @@
-import { exchange } from "../../../http-client/exchange.ts"
-import { readBody } from "../../../http-client/read-body.ts"
 import { isRecord, stringsOf } from "../../../internal/guards.ts"
 import type { ResolvedServer } from "../config.ts"
 
@@ -33,6 +31,8 @@ export async function learnIssuer(
   if (url.origin !== home.origin) return
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const { exchange } = await import("../../../http-client/exchange.ts")
+    const { readBody } = await import("../../../http-client/read-body.ts")
     const about = { signal, secrets: [], operationId: undefined, subject: "The issuer of tokens" }
     const answer = await exchange(
       { method: "GET", url: url.href, headers: {}, body: undefined },

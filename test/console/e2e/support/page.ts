@@ -144,8 +144,15 @@ export async function expectQuiet(
   const { origin } = new URL(url)
   expect(requests.filter((to) => !to.startsWith(origin) && !/^(?:data|blob):/.test(to))).toEqual([])
   expect(violations).toEqual([])
-  expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([])
+  expect(faults.filter((fault) => !EXPECTED_FAULTS.test(fault))).toEqual([])
 }
+
+/**
+ * Reports of the browser that something was refused. What a sandboxed frame tried is among them; `violations` has what the
+ * page itself tried.
+ */
+const EXPECTED_FAULTS =
+  /^(?:Failed to load resource|Blocked script execution in 'about:srcdoc')|violates the following Content Security Policy directive/
 
 interface Quiet {
   readonly page: Page
