@@ -20,7 +20,7 @@ afterAll(async () => {
 
 interface Answer {
   readonly status: number
-  readonly body: { readonly data?: unknown; readonly code?: string; readonly detail?: string }
+  readonly body: { readonly data?: unknown; readonly code?: string; readonly details?: unknown }
 }
 
 async function call(id: string, input: unknown): Promise<Answer> {
@@ -104,6 +104,23 @@ describe("the demo's sources", () => {
     const [picture] = drawn.body.data as [{ type: string; mimeType: string; data: string }]
     expect(picture).toMatchObject({ type: "image", mimeType: "image/png" })
     expect(Buffer.from(picture.data, "base64").subarray(1, 4).toString()).toBe("PNG")
+  })
+
+  test("a person is asked before notes are deleted, and an approval is used once", async () => {
+    const asked = await call("notes.clear_notes", {})
+    expect(asked).toMatchObject({ status: 428, body: { code: "APPROVAL_REQUIRED" } })
+    expect((await call("notes.read_note", { id: 1 })).status).toBe(200)
+
+    const { approvalId } = asked.body.details as { readonly approvalId: string }
+    const approved = await fetch(`${demo.url}/hub/approvals/${approvalId}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ approve: true }),
+    })
+    expect(approved.status).toBe(200)
+    // Now it runs. The server itself asks as well, which over REST no person can answer.
+    expect(JSON.stringify((await call("notes.clear_notes", {})).body.data)).toContain("asks for")
+    expect((await call("notes.clear_notes", {})).status).toBe(428)
   })
 
   test("a bill is split to the cent, unless nobody pays", async () => {
