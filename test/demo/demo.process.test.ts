@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process"
+import { execFile, spawnSync } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { operations } from "../cli/support/child.ts"
@@ -20,7 +22,7 @@ afterAll(async () => {
 
 interface Answer {
   readonly status: number
-  readonly body: { readonly data?: unknown; readonly code?: string; readonly details?: unknown }
+  readonly body: { readonly data?: unknown; readonly code?: string }
 }
 
 async function call(id: string, input: unknown): Promise<Answer> {
@@ -106,20 +108,29 @@ describe("the demo's sources", () => {
     expect(Buffer.from(picture.data, "base64").subarray(1, 4).toString()).toBe("PNG")
   })
 
-  test("a person is asked before notes are deleted, and an approval is used once", async () => {
-    const asked = await call("notes.clear_notes", {})
-    expect(asked).toMatchObject({ status: 428, body: { code: "APPROVAL_REQUIRED" } })
+  test("the guide on approvals works as it is printed: a person is asked, and approves one call", async () => {
+    const guide = await readFile(join(root, "docs/guides/approvals.md"), "utf8")
+    const lines = guide.match(/^npm run -s operations .*3000$/gm) ?? []
+    expect(lines).toHaveLength(4)
+    const { OPERATIONS_HUB: _, ...env } = process.env
+    const run = (line = "", approval = ""): { code: number; text: string } => {
+      const command = line.replace("http://127.0.0.1:3000", demo.url).replace("41f0", approval)
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", command], {
+        ...{ cwd: root, env, encoding: "utf8" },
+      })
+      return { code: status ?? -1, text: stdout + stderr }
+    }
+    const asked = run(lines[0])
+    expect(asked.code).toBe(3)
+    expect(asked.text).toContain("It cannot be undone.")
     expect((await call("notes.read_note", { id: 1 })).status).toBe(200)
 
-    const { approvalId } = asked.body.details as { readonly approvalId: string }
-    const approved = await fetch(`${demo.url}/hub/approvals/${approvalId}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ approve: true }),
-    })
-    expect(approved.status).toBe(200)
-    // Now it runs. The server itself asks as well, which over REST no person can answer.
-    expect(JSON.stringify((await call("notes.clear_notes", {})).body.data)).toContain("asks for")
+    const { text: list } = run(lines[1])
+    const [, approval = ""] = /^(\w{4})[\w-]+ {2}notes\.clear_notes/m.exec(list) ?? []
+    expect(run(lines[2], approval).code).toBe(0)
+    // Now it runs. The server itself asks as well, and no person is at this terminal.
+    expect(run(lines[3]).text).toContain("asks for")
+    // It is used once.
     expect((await call("notes.clear_notes", {})).status).toBe(428)
   })
 
