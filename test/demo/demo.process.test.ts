@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -113,23 +113,24 @@ describe("the demo's sources", () => {
     const lines = guide.match(/^npm run -s operations .*3000$/gm) ?? []
     expect(lines).toHaveLength(4)
     const { OPERATIONS_HUB: _, ...env } = process.env
-    const run = (line = "", approval = ""): { code: number; text: string } => {
+    const run = async (line = "", approval = ""): Promise<{ code: number; text: string }> => {
       const command = line.replace("http://127.0.0.1:3000", demo.url).replace("41f0", approval)
-      const { status, stdout, stderr } = spawnSync("sh", ["-c", command], {
-        ...{ cwd: root, env, encoding: "utf8" },
+      return await new Promise((resolve) => {
+        execFile("sh", ["-c", command], { cwd: root, env }, (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code), text: stdout + stderr }),
+        )
       })
-      return { code: status ?? -1, text: stdout + stderr }
     }
-    const asked = run(lines[0])
+    const asked = await run(lines[0])
     expect(asked.code).toBe(3)
     expect(asked.text).toContain("It cannot be undone.")
     expect((await call("notes.read_note", { id: 1 })).status).toBe(200)
 
-    const { text: list } = run(lines[1])
+    const { text: list } = await run(lines[1])
     const [, approval = ""] = /^(\w{4})[\w-]+ {2}notes\.clear_notes/m.exec(list) ?? []
-    expect(run(lines[2], approval).code).toBe(0)
+    expect((await run(lines[2], approval)).code).toBe(0)
     // Now it runs. The server itself asks as well, and no person is at this terminal.
-    expect(run(lines[3]).text).toContain("asks for")
+    expect((await run(lines[3])).text).toContain("asks for")
     // It is used once.
     expect((await call("notes.clear_notes", {})).status).toBe(428)
   })
