@@ -96,7 +96,7 @@ function expandOne(
 
 type Values = Record<string, TemplateValue>
 
-/** Reads the values of a URI. They may be wrong: whoever uses them expands them again. */
+/** Reads the values of a URI. They may be wrong, so that callers must expand them again and compare. */
 function read(parts: readonly (string | Expression)[], uri: string): Values | undefined {
   const values: Values = {}
   let at = 0

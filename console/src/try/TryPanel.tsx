@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useId, useRef, useState } from "react"
-import type { ReactNode } from "react"
+import type { InputHTMLAttributes, ReactNode } from "react"
 import { idOf } from "../api/model.ts"
 import type { CallOutcome, OperationSpec } from "../api/model.ts"
 import { endingOf } from "../api/outcome.ts"
@@ -81,8 +81,25 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
           <Icon name="stop" /> Cancel
         </Button>
       )}
-      <Deadline text={deadline} onText={setDeadline} />
-      <Fields text={fields} onText={setFields} />
+      <Setting
+        label="Deadline"
+        className="deadline"
+        inputMode="numeric"
+        placeholder="none"
+        value={deadline}
+        aria-invalid={readDeadline(deadline) === "wrong" || undefined}
+        onText={setDeadline}
+      >
+        <span className="muted">ms</span>
+      </Setting>
+      <Setting
+        label="Fields"
+        className="select-fields"
+        placeholder="all"
+        title="Paths in the result, separated by commas: number, owner.name"
+        value={fields}
+        onText={setFields}
+      />
       {issues.length > 0 && (
         <span className="action-hint" role={isChecked ? "alert" : undefined}>
           <span className={isChecked ? "field-error" : "muted"}>
@@ -188,51 +205,30 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   )
 }
 
-/** The paths of the result that are wanted. */
-function Fields({
-  text,
+/** A short text beside the button that runs the operation. */
+function Setting({
+  label,
+  className,
   onText,
+  children,
+  ...input
 }: {
-  readonly text: string
+  readonly label: string
+  readonly className: string
   readonly onText: (text: string) => void
-}): ReactNode {
+  readonly children?: ReactNode
+} & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange" | "id">): ReactNode {
   const id = useId()
   return (
-    <span className="row select-fields">
-      <label htmlFor={id}>Fields</label>
+    <span className={`row ${className}`}>
+      <label htmlFor={id}>{label}</label>
       <input
         id={id}
         className="input"
-        placeholder="all"
-        title="Paths in the result, separated by commas: number, owner.name"
-        value={text}
+        {...input}
         onChange={(event) => onText(event.target.value)}
       />
-    </span>
-  )
-}
-
-function Deadline({
-  text,
-  onText,
-}: {
-  readonly text: string
-  readonly onText: (text: string) => void
-}): ReactNode {
-  const id = useId()
-  return (
-    <span className="row deadline">
-      <label htmlFor={id}>Deadline</label>
-      <input
-        id={id}
-        className="input"
-        inputMode="numeric"
-        placeholder="none"
-        value={text}
-        aria-invalid={readDeadline(text) === "wrong" || undefined}
-        onChange={(event) => onText(event.target.value)}
-      />
-      <span className="muted">ms</span>
+      {children}
     </span>
   )
 }

@@ -159,7 +159,7 @@ describe("a path in another spelling (SV13)", () => {
     expect(seen.runs).toBe(0)
   })
 
-  test.each(["/livez", "/healthz", "/readyz"])("only %s itself needs nobody", async (path) => {
+  test.each(["/livez", "/healthz", "/readyz"])("only %s itself needs no credentials", async (path) => {
     const { api } = await start({ authenticate })
     expect((await fetch(`${api.url}${path}`)).status).toBe(200)
     for (const other of [`${path}/`, `/${path}`, `${path};x`, path.toUpperCase(), `${path}%2f`]) {
