@@ -159,14 +159,17 @@ describe("a path in another spelling (SV13)", () => {
     expect(seen.runs).toBe(0)
   })
 
-  test.each(["/livez", "/healthz", "/readyz"])("only %s itself needs no credentials", async (path) => {
-    const { api } = await start({ authenticate })
-    expect((await fetch(`${api.url}${path}`)).status).toBe(200)
-    for (const other of [`${path}/`, `/${path}`, `${path};x`, path.toUpperCase(), `${path}%2f`]) {
-      const bytes = `GET ${other} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`
-      expect(await raw(api.url, bytes)).toMatch(/^HTTP\/1\.1 40[014] /)
-    }
-  })
+  test.each(["/livez", "/healthz", "/readyz"])(
+    "only %s itself needs no credentials",
+    async (path) => {
+      const { api } = await start({ authenticate })
+      expect((await fetch(`${api.url}${path}`)).status).toBe(200)
+      for (const other of [`${path}/`, `/${path}`, `${path};x`, path.toUpperCase(), `${path}%2f`]) {
+        const bytes = `GET ${other} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`
+        expect(await raw(api.url, bytes)).toMatch(/^HTTP\/1\.1 40[014] /)
+      }
+    },
+  )
 
   test.each(["//ws", "/WS", "/%77s", "/ws/", "/ws;x", "/x/../ws"])(
     "%j is no place for WebSockets",
