@@ -1,0 +1,46 @@
+/**
+ * Runs the tests of telemetry with the SDK of OpenTelemetry that follows the one of the repository: npm run interop
+ *
+ * They run in a copy, because source files, tests and the SDK have to find the same `@opentelemetry/api`.
+ */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { run } from "../../test/package/build.ts"
+import { provideClients } from "../../test/sources/mcp/interop/install.ts"
+import { root } from "../../test/support/manifest.ts"
+
+const COPIED = [
+  "src",
+  "test",
+  "console",
+  "dist",
+  "package.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+]
+const TESTS = ["test/otel", "test/hub/telemetry"]
+
+const { folder, reason } = await provideClients()
+if (folder === undefined) {
+  process.stderr.write(`SKIPPED: ${reason}\n`)
+  process.exit(0)
+}
+const copy = await mkdtemp(join(tmpdir(), "operations-otel-"))
+try {
+  for (const name of COPIED) await cp(join(root, name), join(copy, name), { recursive: true })
+  const modules = join(copy, "node_modules")
+  await mkdir(modules)
+  for (const name of await readdir(join(root, "node_modules"))) {
+    const from = name === "@opentelemetry" ? folder : root
+    if (!name.startsWith(".")) await symlink(join(from, "node_modules", name), join(modules, name))
+  }
+  const sdk = join(modules, "@opentelemetry/sdk-trace/package.json")
+  const { version } = JSON.parse(await readFile(sdk, "utf8")) as { readonly version: string }
+  const vitest = join(root, "node_modules/vitest/vitest.mjs")
+  const output = await run("node", [vitest, "run", ...TESTS], copy)
+  const [passed = "no tests"] = /Tests .*/.exec(output) ?? []
+  console.log(`OpenTelemetry SDK ${version}: ${passed}`)
+} finally {
+  await rm(copy, { recursive: true, force: true })
+}
