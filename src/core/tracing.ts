@@ -171,16 +171,56 @@ export async function traceExchange<T>(
   const scope = context?.tracing?.child(name, to, attributes)
   if (scope === undefined) return await work(carrierOf(context, to), () => undefined)
   let noted: TraceAttributes = {}
-  const end = (outcome: CallOutcome["outcome"], error?: CallError): void =>
-    scope.end({ outcome, error, items: 0, attributes: noted })
   try {
     const carrier = scope.carrier?.(to) ?? carrierOf(context, to)
     const result = await scope.run(() => work(carrier, (more) => (noted = { ...noted, ...more })))
-    end("ok")
+    scope.end({ outcome: "ok", items: 0, attributes: noted })
     return result
   } catch (thrown) {
-    const error = thrown as CallError
-    end(error?.code === "ABORTED" ? "aborted" : "error", error)
+    scope.end({ ...failureOf(thrown), items: 0, attributes: noted })
     throw thrown
   }
+}
+
+function failureOf(thrown: unknown): Pick<CallOutcome, "outcome" | "error"> {
+  const error = thrown as CallError
+  return { outcome: error?.code === "ABORTED" ? "aborted" : "error", error }
+}
+
+/** The same for a stream, from its first pull to its end. */
+export function traceStream<T>(
+  context: (CarriesTrace & Pick<CallOptions, "metadata">) | undefined,
+  name: string,
+  to: TraceDestination,
+  attributes: TraceAttributes,
+  open: (carrier: TraceContext | undefined) => AsyncIterable<T>,
+): AsyncIterable<T> {
+  const scope = context?.tracing?.child(name, to, attributes)
+  if (scope === undefined) return open(carrierOf(context, to))
+  let items = 0
+  let isOver = false
+  const end = (ended: Pick<CallOutcome, "outcome" | "error">): void => {
+    if (!isOver) scope.end({ ...ended, items })
+    isOver = true
+  }
+  const follow = async (pull: () => Promise<IteratorResult<T>>): Promise<IteratorResult<T>> => {
+    try {
+      const result = await scope.run(pull)
+      if (result.done === true) end({ outcome: "ok" })
+      else items++
+      return result
+    } catch (thrown) {
+      end(failureOf(thrown))
+      throw thrown
+    }
+  }
+  const source = open(scope.carrier?.(to) ?? carrierOf(context, to))[Symbol.asyncIterator]()
+  const iterator: AsyncIterator<T> = {
+    next: () => follow(() => source.next()),
+    return: async (value) => {
+      end({ outcome: "aborted" })
+      return (await source.return?.(value)) ?? { done: true, value }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
 }

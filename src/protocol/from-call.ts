@@ -16,7 +16,7 @@ import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
-import { carrierOf } from "../core/tracing.ts"
+import { traceExchange, traceStream, type TraceContext } from "../core/tracing.ts"
 import type { NestedInOuter } from "../core/outer-call.ts"
 import type { CredentialContext, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -200,8 +200,12 @@ function createForwarder(
   const id = `${spec.namespace}.${spec.name}`
   const version = endpointOver(map).link.hasVersions === true ? spec.version : undefined
   const { clock } = endpointOver(map).settings
-  const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
-    forwardedOptions(context, signal, version, clock)
+  const about = (
+    context: OperationContext,
+    signal: AbortSignal | undefined,
+    trace: TraceContext | undefined,
+  ): PendingOptions => ({ ...forwardedOptions(context, signal, version, clock), trace })
+  const known = { "rpc.system.name": "operations", "rpc.method": id }
   const { replacedBy, ...deprecation } = spec.deprecation ?? {}
   const named = {
     ...spec,
@@ -230,15 +234,17 @@ function createForwarder(
     }
   }
   if (spec.type === "subscription") {
+    const over = (own: PendingRequestMap, input: unknown, context: OperationContext) =>
+      traceStream(context, id, "remote", known, (trace) =>
+        own.subscribe(id, input, about(context, context.signal, trace)),
+      )
     return {
       ...named,
       handler:
         linkFor === undefined
-          ? (input: unknown, context: OperationContext) =>
-              map.subscribe(id, input, about(context, context.signal))
+          ? (input: unknown, context: OperationContext) => over(map, input, context)
           : async function* (input: unknown, context: OperationContext) {
-              const own = await mapFor(context)
-              yield* own.subscribe(id, input, about(context, context.signal))
+              yield* over(await mapFor(context), input, context)
             },
     }
   }
@@ -248,11 +254,13 @@ function createForwarder(
     handler: async (input: unknown, context: OperationContext) => {
       try {
         const own = linkFor === undefined ? map : await mapFor(context)
-        const options = about(context, lightSignal(context))
         const { idempotencyKey: key, identity } = context
-        if (key === undefined) return await own.call(id, input, options)
-        const idempotencyKey = own === map ? await keyForOthers(key, identity) : key
-        return await own.call(id, input, { ...options, idempotencyKey })
+        const isShared = key !== undefined && own === map
+        const idempotencyKey = isShared ? await keyForOthers(key, identity) : key
+        return await traceExchange(context, id, "remote", known, (trace) => {
+          const options = about(context, lightSignal(context), trace)
+          return own.call(id, input, key === undefined ? options : { ...options, idempotencyKey })
+        })
       } catch (error) {
         // Retrying is harmless, and the peer may be back or faster.
         throw isIdempotent && isLoss(error) ? repeatableLoss(error) : error
@@ -286,7 +294,6 @@ function forwardedOptions(
     requestInput: answererOf(context),
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
-    trace: carrierOf(context, "remote"),
     ...(policy !== undefined && { policy }),
     ...(version !== undefined && { version }),
   }

@@ -12,6 +12,7 @@ import { createMCPClient } from "../../src/from-mcp.ts"
 import { FromOpenAPIUrl } from "../../src/from-openapi.ts"
 import { createHTTPTransport } from "../../src/http.ts"
 import { createClient, fromCall } from "../../src/index.ts"
+import { refusal } from "../../src/core/errors.ts"
 import type { AnyOperation, CallWay, OperationContext, Transport } from "../../src/index.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { instrument } from "../../src/otel.ts"
@@ -179,8 +180,7 @@ describe.each(wires)("the trace of a call over %s", (wire) => {
     expect([server?.via, inner?.via]).toEqual([WAYS[wire], undefined])
     expect(inner?.parent).toBe(server?.spanId)
     const sender = byId.get(server?.parent ?? "")
-    const isClient = wire === "OpenAPI" || wire.startsWith("MCP")
-    expect(sender?.kind).toBe(isClient ? SpanKind.CLIENT : SpanKind.INTERNAL)
+    expect(sender?.kind).toBe(SpanKind.CLIENT)
   })
 })
 
@@ -261,4 +261,41 @@ test("a message channel in one process carries a trace, too", async () => {
   const registry = quietRegistry(await remote(createWorkerTransport(port2)))
   const { data } = await registry.execute("far.show", {}, { metadata: SENT })
   expect(data).toBe("vendor=1")
+})
+
+describe("a stream of a registry in another process", () => {
+  const cases = [
+    ["that ends", 3, { "operations.stream.items": 3 }],
+    ["that is left", 1, { "operations.stream.items": 1, "operations.outcome": "aborted" }],
+    ["that fails", 9, { "operations.stream.items": 3, "error.type": "SPOILED" }],
+  ] as const
+
+  test.each(cases)("%s is one span with its items", async (name, wanted, attributes) => {
+    const { port1, port2 } = new MessageChannel()
+    const count = operation("far.count", {
+      type: "subscription",
+      async *handler(): AsyncGenerator<number> {
+        yield* [1, 2, 3]
+        if (name === "that fails") throw refusal("SPOILED", "The milk is sour")
+      },
+    })
+    const { serveCalls } = await import("../../src/index.ts")
+    const server = serveCalls(quietRegistry([count]), { transport: createWorkerTransport(port1) })
+    onTestFinished(() => server.close())
+    const registry = quietRegistry(await remote(createWorkerTransport(port2)))
+    const { spans, tracerProvider } = collect()
+    instrument(registry, { tracerProvider, metrics: false })
+
+    let items = 0
+    const read = async (): Promise<void> => {
+      for await (const _ of registry.subscribe("far.count", {})) if (++items === wanted) break
+    }
+    await read().catch((error: unknown) => expect(error).toMatchObject({ code: "SPOILED" }))
+
+    await waitFor(() => expect(spans()).toHaveLength(2))
+    const client = spans().find(({ kind }) => kind === SpanKind.CLIENT)
+    const call = spans().find(({ kind }) => kind === SpanKind.INTERNAL)
+    expect(client).toMatchObject({ name: "far.count", parent: call?.spanId, attributes })
+    expect(call?.attributes).toMatchObject(attributes)
+  })
 })
