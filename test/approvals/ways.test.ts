@@ -9,43 +9,29 @@ import {
   createApprovals,
   createClient,
   createRegistry,
-  isCallError,
   serveCalls,
-  type ApprovalRule,
-  type InputResponse,
   type OperationRegistry,
 } from "../../src/index.ts"
 import { serveHTTP } from "../../src/node.ts"
-import { createManualClock, silentLogger } from "../../src/testing.ts"
+import { silentLogger } from "../../src/testing.ts"
 import { toMCP } from "../../src/to-mcp.ts"
 import { toTools } from "../../src/tools.ts"
 import { ToolSurface } from "../../src/tools/surface.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 import { createWorkerTransport } from "../../src/worker.ts"
 import { answerOf, connect, rawRequest, textOf, type Era } from "../serve/mcp/support/clients.ts"
-import { waitFor } from "../support/wait-for.ts"
 import { mutationNamed } from "./support.ts"
-
-type Action = InputResponse["action"]
-/** What a person answers, or when. */
-type Answer = Action | (() => Promise<Action>)
-/** Calls once, and answers a question if there is an answer. Returns the result, or the code of the error. */
-type Attempt = (answer: Answer | undefined, input: Record<string, unknown>) => Promise<string>
-type Open = (registry: OperationRegistry) => Attempt | Promise<Attempt>
+import {
+  actionOf,
+  answering,
+  outcome,
+  testWays,
+  type Answer,
+  type Open,
+  type Ways,
+} from "./ways.ts"
 
 const codeIn = (text: string): string => /[A-Z]+_[A-Z_]+|DECLINED|ran/.exec(text)?.[0] ?? text
-const outcome = async (call: Promise<{ readonly data: unknown }>): Promise<string> => {
-  try {
-    return String((await call).data)
-  } catch (error) {
-    return isCallError(error) ? error.code : String(error)
-  }
-}
-const actionOf = async (answer: Answer): Promise<{ action: Action }> => ({
-  action: typeof answer === "string" ? answer : await answer(),
-})
-const answering = (answer: Answer | undefined) => answer && { requestInput: () => actionOf(answer) }
-
 const serveAll = async (registry: OperationRegistry, more: object = {}): Promise<string> => {
   const served = await serveHTTP(registry, { port: 0, logger: silentLogger, ...more })
   onTestFinished(() => served.close())
@@ -127,7 +113,7 @@ const mcp =
     }
   }
 
-const WAYS: Record<string, readonly [open: Open, canAnswer: boolean]> = {
+const WAYS: Ways = {
   call: [
     (registry) => (answer, input) =>
       outcome(registry.execute("files.remove", input, { ...answering(answer) })),
@@ -190,6 +176,20 @@ const WAYS: Record<string, readonly [open: Open, canAnswer: boolean]> = {
     },
     false,
   ],
+  "an HTTP batch": [
+    async (registry) => {
+      const url = await serveAll(registry, { console: false })
+      return async (_answer, input) => {
+        const response = await fetch(`${url}/batch`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify([{ id: "files.remove", input }]),
+        })
+        return codeIn(await response.text())
+      }
+    },
+    false,
+  ],
   WebSocket: [
     async (registry) => {
       const url = await serveAll(registry, { console: false, websocket: true })
@@ -208,111 +208,7 @@ const STATUS: Readonly<Record<string, number>> = {
   ...{ ran: 200, DENIED_BY_RULE: 403, APPROVAL_REQUIRED: 428, DECLINED: 403 },
 }
 
-const opened = async (open: Open, rules: readonly ApprovalRule[]) => {
-  const ran = vi.fn(() => "ran")
-  const clock = createManualClock()
-  // What a program does that a model wrote.
-  const program = mutationNamed("run.code", async (input, { call }) => {
-    return (await call("files.remove", input, { via: "code" } as never)).data
-  })
-  const registry: OperationRegistry = createRegistry(
-    [mutationNamed("files.remove", ran), program],
-    {
-      approvals: [{ match: "run.code", decide: "allow" }, ...rules],
-      ...{ clock, logger: silentLogger },
-    },
-  )
-  return { ran, clock, attempt: await open(registry), approvals: registry.approvals! }
-}
-
-describe.each(Object.entries(WAYS))("A mutation called by %s", (_name, [open, canAnswer]) => {
-  const setUp = (rules: readonly ApprovalRule[]) => opened(open, rules)
-
-  test("runs if it is allowed, and never if it is denied", async () => {
-    const { ran, attempt } = await setUp([
-      { decide: "allow", input: { properties: { n: { const: 1 } } } },
-      { decide: "deny", reason: "Only one." },
-    ])
-    expect(await attempt("accept", { n: 1 })).toBe("ran")
-    expect(ran).toHaveBeenCalledTimes(1)
-    expect(await attempt("accept", { n: 2 })).toBe("DENIED_BY_RULE")
-    expect(await attempt(undefined, {})).toBe("DENIED_BY_RULE")
-    expect(ran).toHaveBeenCalledTimes(1)
-  })
-
-  test("runs once for each acceptance of a caller that can be asked", async () => {
-    const { ran, attempt } = await setUp([{ decide: "ask" }])
-    expect(await attempt("accept", { n: 1 })).toBe(canAnswer ? "ran" : "APPROVAL_REQUIRED")
-    expect(ran).toHaveBeenCalledTimes(canAnswer ? 1 : 0)
-    expect(await attempt("decline", { n: 1 })).toBe(canAnswer ? "DECLINED" : "APPROVAL_REQUIRED")
-    expect(await attempt("cancel", { n: 1 })).toBe(canAnswer ? "DECLINED" : "APPROVAL_REQUIRED")
-    expect(await attempt("accept", { n: 1 })).toBe(canAnswer ? "ran" : "APPROVAL_REQUIRED")
-    expect(ran).toHaveBeenCalledTimes(canAnswer ? 2 : 0)
-  })
-
-  test("runs once after it was approved elsewhere, for this input alone", async () => {
-    const { ran, attempt, approvals } = await setUp([{ decide: "ask" }])
-    expect(await attempt(undefined, { n: 1, confirmed: true })).toBe("APPROVAL_REQUIRED")
-    expect(approvals.waiting).toHaveLength(1)
-    approvals.answer(approvals.waiting[0]!.id, { approve: true })
-    expect(await attempt(undefined, { n: 2, confirmed: true })).toBe("APPROVAL_REQUIRED")
-    expect(ran).not.toHaveBeenCalled()
-    expect(await attempt(undefined, { n: 1, confirmed: true })).toBe("ran")
-    expect(await attempt(undefined, { n: 1, confirmed: true })).toBe("APPROVAL_REQUIRED")
-    expect(ran).toHaveBeenCalledTimes(1)
-  })
-
-  test("is declined after a person declined it elsewhere", async () => {
-    const { ran, attempt, approvals } = await setUp([{ decide: "ask" }])
-    await attempt(undefined, {})
-    approvals.answer(approvals.waiting[0]!.id, { approve: false })
-    expect(await attempt(undefined, {})).toBe("DECLINED")
-    expect(ran).not.toHaveBeenCalled()
-  })
-
-  test("runs once if three calls use one approval at the same time", async () => {
-    const { ran, attempt, approvals } = await setUp([{ decide: "ask" }])
-    await attempt(undefined, { n: 1 })
-    approvals.answer(approvals.waiting[0]!.id, { approve: true })
-    const outcomes = await Promise.all([1, 2, 3].map(() => attempt(undefined, { n: 1 })))
-    expect(outcomes.toSorted()).toEqual(["APPROVAL_REQUIRED", "APPROVAL_REQUIRED", "ran"])
-    expect(ran).toHaveBeenCalledTimes(1)
-  })
-
-  test("does not run after an approval that came too late", async () => {
-    const { ran, clock, attempt, approvals } = await setUp([{ decide: "ask" }])
-    await attempt(undefined, { n: 1 })
-    const { id } = approvals.waiting[0]!
-    await clock.advance(300_000)
-    expect(approvals.answer(id, { approve: true })).toBe(false)
-    expect(await attempt(undefined, { n: 1 })).toBe("APPROVAL_REQUIRED")
-    expect(ran).not.toHaveBeenCalled()
-  })
-})
-
-describe.each(
-  Object.entries(WAYS).flatMap(([name, [open, canAnswer]]) =>
-    canAnswer ? [[name, open] as const] : [],
-  ),
-)("A mutation called by %s", (_name, open) => {
-  test("does not run after an answer that came too late", async () => {
-    const { ran, clock, attempt } = await opened(open, [{ decide: "ask" }])
-    const asked = vi.fn()
-    let answer = (_action: Action): void => {}
-    const late = (): Promise<Action> => {
-      asked()
-      // Clients of the new era ask again: then the person declines.
-      if (asked.mock.calls.length > 1) return Promise.resolve("decline")
-      return new Promise((resolve) => (answer = resolve))
-    }
-    const ended = attempt(late, { n: 1 })
-    await waitFor(() => expect(asked).toHaveBeenCalled())
-    await clock.advance(300_001)
-    answer("accept")
-    expect(["APPROVAL_REQUIRED", "DECLINED"]).toContain(await ended)
-    expect(ran).not.toHaveBeenCalled()
-  })
-})
+testWays(WAYS)
 
 describe("An MCP client of the era of 2026", () => {
   const setUp = () => {
