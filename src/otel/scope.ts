@@ -1,5 +1,6 @@
 import {
   context,
+  INVALID_TRACEID,
   isSpanContextValid,
   SpanKind,
   SpanStatusCode,
@@ -63,7 +64,9 @@ export class OtelScope implements CallScope {
     running: Running | undefined,
     about: About,
   ) {
-    this.context = span === undefined ? base : trace.setSpan(base, span)
+    // Without an SDK there is no span to be found by what the call runs.
+    const isNone = span === undefined || span.spanContext().traceId === INVALID_TRACEID
+    this.context = isNone ? base : trace.setSpan(base, span)
     this.sent = sent
     this.#owner = owner
     this.#span = span

@@ -77,43 +77,23 @@ export async function measureAround(
   })
   const tracer = tracerProvider.getTracer("bench")
   const spanned = async (): Promise<void> => tracer.startSpan("shop.quote").end()
-  const [withoutSDK, ...withSDK] = traced
-  const named = Object.keys(MAX)
-  const calls = (name: string, registry: typeof plain): Workload => {
+  const row = (registry: typeof plain, at: number): Workload => {
+    const name = Object.keys(MAX)[at] ?? "execute"
     const call = (input: QuoteInput) => registry.execute("shop.quote", input)
     return { name, run: callLoop(name, call, quoteInputs) }
   }
+  const span: Workload = { name: SPAN, run: callLoop("span", spanned, quoteInputs) }
+  const [withoutSDK, ...withSDK] = traced.map(row)
   try {
-    const around = await measure(
-      [
-        { name: SPAN, run: callLoop("span", spanned, quoteInputs) },
-        calls("execute", plain),
-        ...[withoutSDK ?? plain, ...withSDK, ruled].map((registry, at) => {
-          const call = calls(named[at] ?? "", registry)
-          return withSDK.includes(registry) ? inContexts(call) : call
-        }),
-      ],
-      effort,
-    )
-    return { around }
+    const bare = await measure([span, row(plain, -1), withoutSDK!, row(ruled, 4)], effort)
+    // It comes with an SDK, and makes every promise of the process more expensive.
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+    const within = await measure([span, ...withSDK], effort)
+    return { around: [...bare, ...within.slice(1)] }
   } finally {
+    context.disable()
     await Promise.all([tracerProvider, silent, meterProvider].map((one) => one.shutdown()))
     await Promise.all([plain, ruled, ...traced].map((registry) => registry.close()))
-  }
-}
-
-/** As in an application with an SDK, whose context manager makes every promise of the process more expensive. */
-function inContexts({ name, run }: Workload): Workload {
-  return {
-    name,
-    run: async (count) => {
-      context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-      try {
-        await run(count)
-      } finally {
-        context.disable()
-      }
-    },
   }
 }
 
