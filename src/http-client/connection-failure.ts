@@ -33,6 +33,9 @@ const BEFORE: ReadonlySet<ConnectionFailureKind> = new Set([
   ...(["dns", "refused", "unreachable", "connect-timeout", "tls"] as const),
 ])
 
+const NOT_SECURE = "a secure connection could not be made (TLS)."
+const NOT_HTTP = "the answer is not valid HTTP."
+
 // Error codes of Node, OpenSSL, undici and zlib, or messages without a code; Bun and Deno use many of them.
 const FAILURES: readonly Row[] = [
   [
@@ -64,9 +67,10 @@ const FAILURES: readonly Row[] = [
   [
     "tls",
     /^(?:CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO|CRL_\w+|HOSTNAME_MISMATCH|INVALID_(?:CA|PURPOSE))$/,
-    "a secure connection could not be made (TLS).",
+    NOT_SECURE,
     true,
   ],
+  ["tls", /^ERR_SSL_SSL\/TLS_/, NOT_SECURE, true],
   [
     "timeout",
     /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/,
@@ -82,12 +86,8 @@ const FAILURES: readonly Row[] = [
     /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|UND_ERR_(?:CLOSED|DESTROYED))$/,
     "the connection was closed before the answer was complete.",
   ],
-  [
-    "protocol",
-    /^(?:HPE_\w+|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RESPONSE\w*)$/,
-    "the answer is not valid HTTP.",
-    true,
-  ],
+  ["protocol", /^(?:HPE_\w+|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RESPONSE\w*)$/, NOT_HTTP, true],
+  ["protocol", /^Response does not match the HTTP/, NOT_HTTP, true],
   [
     "encoding",
     /^(?:Z_\w+|ERR__ERROR_FORMAT_\w+|ERR_PADDING_\d|ERR_BROTLI\w*)$/,

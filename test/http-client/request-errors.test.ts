@@ -154,6 +154,8 @@ describe("networkFailure", () => {
     ["CERT_HAS_EXPIRED", "tls", false],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls", false],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tls", false],
+    // As Node 22 names what Node 20 calls ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE.
+    ["ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE", "tls", false],
     ["UND_ERR_HEADERS_TIMEOUT", "timeout", true],
     ["UND_ERR_BODY_TIMEOUT", "timeout", true],
     ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "length", true],
@@ -168,6 +170,13 @@ describe("networkFailure", () => {
 
     expect(error).toMatchObject({ code: "UNAVAILABLE", retryable, details: { reason, code } })
     expect(error.cause).toBe(thrown)
+  })
+
+  test("an answer that is not HTTP has no code in Node 24", () => {
+    const text = "Response does not match the HTTP/1.1 protocol (Expected HTTP/, RTSP/ or ICE/)"
+    const thrown = new TypeError("fetch failed", { cause: new Error(text) })
+
+    expect(networkFailure(thrown, context).details).toMatchObject({ reason: "protocol" })
   })
 
   test("each kind has words of its own", () => {

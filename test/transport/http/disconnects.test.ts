@@ -84,7 +84,8 @@ async function open() {
   const api = toHTTP(registry, { logger: silentLogger, maxUploadBytes: 2 ** 30 })
   const http = createServer((request, response) => api.node(request, response))
   const sockets = new Set<Socket>()
-  http.on("connection", (socket) => {
+  // Node replaces the connection of a request that is aborted: only the first one is of interest.
+  http.once("connection", (socket) => {
     sockets.add(socket)
     socket.on("close", () => {
       sockets.delete(socket)
