@@ -1,4 +1,4 @@
-import { createRequire } from "node:module"
+import nodeModule from "node:module"
 import { pathToFileURL } from "node:url"
 
 /** How modules are loaded; replaced in tests. */
@@ -16,8 +16,51 @@ const NOT_JAVASCRIPT: ReadonlySet<unknown> = new Set([
 ])
 
 const nodeLoaders: ModuleLoaders = {
-  load: (url) => import(/* @vite-ignore */ /* webpackIgnore: true */ url) as Promise<unknown>,
+  load: (url) => {
+    resolveTypeScript()
+    return import(/* @vite-ignore */ /* webpackIgnore: true */ url) as Promise<unknown>
+  },
   findTypeScript: findTsx,
+}
+
+type Resolve = (specifier: string, context: { readonly parentURL?: string | undefined }) => unknown
+
+/** The part of `node:module` since Node 22.15 that is used. */
+interface SynchronousHooks {
+  registerHooks?(hooks: {
+    resolve(...args: readonly [...Parameters<Resolve>, next: Resolve]): unknown
+  }): unknown
+}
+
+let isResolving = false
+
+/**
+ * Lets Node find "./a.ts" where TypeScript imports it as "./a.js", the name that a compiler gives it: Node runs
+ * TypeScript, but finds files only by their own names.
+ */
+function resolveTypeScript(): void {
+  const { typescript } = process.features as { readonly typescript?: unknown }
+  if (isResolving || !typescript) return
+  isResolving = true
+  const hooks = nodeModule as SynchronousHooks
+  hooks.registerHooks?.({
+    resolve(specifier, context, next) {
+      try {
+        return next(specifier, context)
+      } catch (error) {
+        const isTheirs =
+          /^\.\.?\//.test(specifier) && /\.[mc]?ts(?:[?#]|$)/.test(context.parentURL ?? "")
+        const compiled = /\.[mc]?js$/.exec(specifier)?.[0]
+        if (!isTheirs || compiled === undefined) throw error
+        const source = specifier.slice(0, -compiled.length) + compiled.replace("j", "t")
+        try {
+          return next(source, context)
+        } catch {
+          throw error
+        }
+      }
+    },
+  })
 }
 
 /**
@@ -71,7 +114,8 @@ export async function findTsx(url: string): Promise<LoadTypeScript | undefined> 
 function resolveApi(from: string): string | undefined {
   try {
     // The ES module next to it: the CommonJS one does not find its own hooks when imported.
-    return createRequire(from)
+    return nodeModule
+      .createRequire(from)
       .resolve("tsx/esm/api")
       .replace(/\.cjs$/, ".mjs")
   } catch {

