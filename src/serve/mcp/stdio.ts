@@ -2,7 +2,7 @@ import { CallError, isCallError } from "../../core/errors.ts"
 import { INVALID_PARAMS } from "../../mcp/errors.ts"
 import { nodeBuiltin } from "../../internal/node-builtin.ts"
 import { IDENTITY, type OptionsSchema } from "../../internal/options.ts"
-import { lineReader } from "../../mcp/lines.ts"
+import { asLine, lineReader } from "../../mcp/lines.ts"
 import type { Identity } from "../../core/types.ts"
 import type { KnownCaller } from "../authenticate.ts"
 import { parseExact } from "../../http-client/exact-json.ts"
@@ -198,7 +198,7 @@ export function openLines(
   output.on("error", fail)
   for (const [type, listener] of listeners) input.on(type, listener)
   if (input.readableEnded || input.destroyed) queueMicrotask(close)
-  return { close, write: (text) => void (isOpen && write(`${text}\n`)) }
+  return { close, write: (text) => void (isOpen && write(asLine(text))) }
 }
 
 function ignore(): void {}

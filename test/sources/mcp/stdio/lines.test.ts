@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { lineReader, Tail } from "../../../../src/mcp/lines.ts"
+import { asLine, lineReader, Tail } from "../../../../src/mcp/lines.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -67,6 +67,13 @@ describe("lineReader", () => {
 
     expect(found).toEqual([5_000_000, 4])
   })
+})
+
+test("a message is one line for every reader, and the same message", () => {
+  const message = { text: "a\u2028b\u2029c\nd" }
+  const sent = asLine(JSON.stringify(message))
+  expect(sent.split(/[\n\r\u2028\u2029]/)).toHaveLength(2)
+  expect(JSON.parse(sent)).toEqual(message)
 })
 
 describe("Tail", () => {

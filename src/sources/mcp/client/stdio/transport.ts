@@ -3,7 +3,7 @@ import type { Logger } from "../../../../internal/logger.ts"
 import { deferred, withTimeout, type Deferred } from "../../../../internal/wait.ts"
 import { ProcessGroup } from "./group.ts"
 import { launch, launched, launchFailure, type LaunchParameters } from "./launch.ts"
-import { lineReader, messagesOf, Tail } from "../../../../mcp/lines.ts"
+import { asLine, lineReader, messagesOf, Tail } from "../../../../mcp/lines.ts"
 import { loadNode, type ChildLike } from "./node.ts"
 import { sharedReaper, type ReaperLease } from "./reaper.ts"
 
@@ -104,7 +104,7 @@ export class ChildTransport {
     if (this.#closing !== undefined || stdin === undefined || stdin === null) {
       throw this.#lost(this.#child === undefined ? "it was not started" : "it has ended")
     }
-    const line = `${JSON.stringify(message)}\n`
+    const line = asLine(JSON.stringify(message))
     const error = await new Promise<Error | null | undefined>((resolve) => {
       const hasRoom = stdin.write(line, resolve)
       if (hasRoom) resolve(undefined)
