@@ -203,7 +203,10 @@ describe("sources of a hub", () => {
           notes: [expect.stringContaining("cannot be loaded")],
         },
       ],
-      warnings: [expect.stringContaining(`rename: nothing of source "local" is called "gone"`)],
+      warnings: [
+        "1 of its files or exports cannot be used.",
+        expect.stringContaining(`rename: nothing of source "local" is called "gone"`),
+      ],
     })
   })
 

@@ -9,6 +9,7 @@ import type { AppliedPolicy } from "../../core/policy-state.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { servedAs } from "../../mcp/served-as.ts"
 import type { CommandIO, ListedOperation, ListQuery, Target, TargetCallOptions } from "../model.ts"
+import { escapeForTerminal, note } from "../output.ts"
 import { matchingIds, missingSource, resolveId, type FailedSource } from "./lookup.ts"
 import { openHub } from "./open-hub.ts"
 
@@ -128,7 +129,18 @@ export class LocalTarget implements Target {
     if (this.#isClosed) throw new Error("The target was closed.")
     const hub = await openHub(this.#config, this.#io, only)
     this.#current = hub
+    this.#noteSkipped(hub)
     return hub
+  }
+
+  /** A folder whose files cannot be loaded looks like an empty one. */
+  #noteSkipped(hub: Hub): void {
+    for (const { name, kind } of hub.sources) {
+      const skipped = kind === "scan" ? (hub.report(name)?.skipped ?? 0) : 0
+      if (skipped === 0) continue
+      const text = `Source "${name}": ${skipped} of its files or exports cannot be used. See why: ${this.#io.program} doctor`
+      note(this.#io, escapeForTerminal(text))
+    }
   }
 }
 

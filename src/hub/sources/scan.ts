@@ -24,7 +24,7 @@ export const scan: HubSource<ScanSource> = {
     const { output } = config
     const operations = output === undefined ? scanned : scanned.map((one) => ({ output, ...one }))
     for (const { file, reason } of problems) {
-      context.logger.warn("Skipped a file of the scanned folder", { file, reason })
+      context.logger.error("Skipped a file of the scanned folder", { file, reason })
     }
     const items = (): ReportItem[] => [
       ...operations.map(({ namespace, name: operation }): ReportItem => {
@@ -37,9 +37,11 @@ export const scan: HubSource<ScanSource> = {
         notes: [reason],
       })),
     ]
+    const warnings =
+      problems.length === 0 ? [] : [`${problems.length} of its files or exports cannot be used.`]
     return {
       operations: () => operations,
-      report: () => ({ items: items(), warnings: [] }),
+      report: () => ({ items: items(), warnings }),
       onChange: () => () => {},
       files: [dir],
       close: async () => {},

@@ -39,6 +39,26 @@ describe("operations doctor", () => {
     expect(stdout).not.toContain(CANARY)
   })
 
+  test("a file of a folder that cannot be loaded is a warning, which commands name, too", async () => {
+    await using folder = await folderWith({
+      "operations.config.yaml": "sources: { local: { scan: ./operations } }",
+      "operations/own.mjs": moduleText("own", "first"),
+      "operations/broken.mjs": 'import "./none.mjs"',
+    })
+    const cwd = folder.path
+    const { code, stdout } = await run(["doctor"], { cwd })
+    expect(code).toBe(0)
+    expect(stdout).toContain("! 1 of its files or exports cannot be used.")
+    expect(stdout).toContain("none.mjs")
+    expect(stdout).toContain("Nothing is wrong, with 1 warning.")
+
+    const listed = await run(["list"], { cwd })
+    expect(listed.stdout).toContain("own.first")
+    expect(listed.stderr).toContain('Source "local": 1 of its files or exports cannot be used.')
+    expect(listed.stderr).toContain("operations doctor")
+    expect((await run(["list", "--quiet"], { cwd })).stderr).toBe("")
+  })
+
   test("warns about MCP servers whose session callers share", async () => {
     const mcp = `${process.execPath} ${join(root, "test/sources/mcp/support/browser-server.mjs")}`
     await using folder = await folderWith({
