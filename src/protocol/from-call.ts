@@ -204,7 +204,7 @@ function createForwarder(
     context: OperationContext,
     signal: AbortSignal | undefined,
     trace: TraceContext | undefined,
-  ): PendingOptions => ({ ...forwardedOptions(context, signal, version, clock), trace })
+  ): PendingOptions => forwardedOptions(context, signal, trace, version, clock)
   const known = { "rpc.system.name": "operations", "rpc.method": id }
   const { replacedBy, ...deprecation } = spec.deprecation ?? {}
   const named = {
@@ -278,6 +278,7 @@ function isLoss(error: unknown): error is CallError {
 function forwardedOptions(
   context: OperationContext,
   signal: AbortSignal | undefined,
+  trace: TraceContext | undefined,
   version: string | undefined,
   clock: Clock,
 ): PendingOptions & NestedInOuter {
@@ -294,6 +295,7 @@ function forwardedOptions(
     requestInput: answererOf(context),
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
+    trace,
     ...(policy !== undefined && { policy }),
     ...(version !== undefined && { version }),
   }

@@ -137,8 +137,11 @@ export function optionsOf(
 ): CallOptions | Promise<CallOptions> {
   const { signal, identity, requestInput, log, metadata, timeout, valuesFor } = call
   const { entry, client, dryRun } = call
-  const common = { signal, requestId, identity, requestInput, log, metadata, timeout, progress }
-  const options = { ...common, entry, client, via, dryRun }
+  // One literal: copying so many members costs more than all else here.
+  // oxfmt-ignore
+  const options = {
+    signal, requestId, identity, requestInput, log, metadata, timeout, progress, entry, client, via, dryRun,
+  }
   if (valuesFor === undefined) return options
   return Promise.resolve(valuesFor(operationId)).then((values) => ({
     ...options,

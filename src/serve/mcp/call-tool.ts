@@ -165,7 +165,8 @@ async function callInRounds(
   try {
     const first = await new Promise<object | undefined>((resolve, reject) => {
       onAsked = () => resolve(undefined)
-      const call = { ...common, signal: token.signal, requestInput }
+      // Not a copy: it has many members, and is of this call alone.
+      const call = Object.assign(common, { signal: token.signal, requestInput })
       run(call).then(resolve, reject)
     })
     if (first !== undefined && rounds?.hasQuestions !== true) return first
