@@ -9,3 +9,8 @@ export function perObject<TKey extends object, TValue>(
     return entry.value
   }
 }
+
+/** The names of an object, listed once: it may have a million of them. */
+export const namesOf: (value: object) => readonly string[] = perObject((value) =>
+  Object.keys(value),
+)

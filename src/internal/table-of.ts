@@ -1,4 +1,5 @@
 import { isRecord } from "./guards.ts"
+import { namesOf } from "./per-object.ts"
 import { printShort } from "./print-short.ts"
 
 /** A list of objects as rows and columns. */
@@ -21,9 +22,8 @@ export function tableOf(value: unknown): TableModel | undefined {
   if (isTable(value)) return modelOf(value, undefined)
   if (!isRecord(value)) return undefined
   let table: TableModel | undefined
-  // Not `Object.entries`: an object may have a million members.
-  for (const name in value) {
-    const list = Object.hasOwn(value, name) ? value[name] : undefined
+  for (const name of namesOf(value)) {
+    const list = value[name]
     if (!isTable(list)) continue
     if (table !== undefined) return undefined
     table = modelOf(list, name)

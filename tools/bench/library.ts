@@ -11,7 +11,7 @@ import type * as logger from "../../src/internal/logger.ts"
 import type * as nats from "../../src/nats.ts"
 import type * as otel from "../../src/otel.ts"
 import type * as openapi from "../../src/from-openapi.ts"
-import type * as http from "../../src/node/serve-http.ts"
+import type * as http from "../../src/node.ts"
 import type * as httpClient from "../../src/http.ts"
 import type * as redis from "../../src/redis.ts"
 import type * as registry from "../../src/engine/registry.ts"
@@ -132,7 +132,7 @@ export async function loadBuiltMCP(): Promise<MCPLibrary> {
 
 /** Loads what was built before, and of it what speaks HTTP. */
 export async function loadBuiltHTTP(): Promise<HTTPLibrary> {
-  return (await load("engine/registry.js", "core/define.js", "node/serve-http.js")) as HTTPLibrary
+  return (await load("bundle/index.js", "bundle/node.js")) as HTTPLibrary
 }
 
 /** Loads what was built before, and of it what calls over HTTP. */

@@ -1,13 +1,10 @@
-import { perObject } from "../../../src/internal/per-object.ts"
+import { namesOf } from "../../../src/internal/per-object.ts"
 
 /** A property or item of a value. */
 export interface Entry {
   readonly key: string
   readonly value: unknown
 }
-
-/** An object may have a hundred thousand names: listing those takes long, and a tree asks several times. */
-const namesOf = perObject((value: object): readonly string[] => Object.keys(value))
 
 /** How many entries a value has. */
 export function countOf(value: object): number {
