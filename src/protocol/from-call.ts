@@ -1,3 +1,4 @@
+// The operations of a peer, whose calls are forwarded to it.
 import { keyForOthers } from "../core/call-policy.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { repeatableLoss } from "../core/error-marks.ts"
