@@ -124,9 +124,7 @@ function isMessage(value: unknown): value is object {
   return isRecord(value) && value["jsonrpc"] === "2.0"
 }
 
-/**
- * JSON on one line, also for readers that end lines at U+2028 and U+2029, as `node:readline` does since Node 24.
- */
+/** A message as a line, also for readers that end lines at U+2028 and U+2029, as `node:readline` of Node 24 does. */
 export function asLine(json: string): string {
   const escaped = json.replaceAll(/[\u2028\u2029]/g, (one) =>
     one === "\u2028" ? "\\u2028" : "\\u2029",

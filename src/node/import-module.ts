@@ -48,10 +48,10 @@ function resolveTypeScript(): void {
       try {
         return next(specifier, context)
       } catch (error) {
-        const isTheirs =
+        const isFromTypeScript =
           /^\.\.?\//.test(specifier) && /\.[mc]?ts(?:[?#]|$)/.test(context.parentURL ?? "")
         const compiled = /\.[mc]?js$/.exec(specifier)?.[0]
-        if (!isTheirs || compiled === undefined) throw error
+        if (!isFromTypeScript || compiled === undefined) throw error
         const source = specifier.slice(0, -compiled.length) + compiled.replace("j", "t")
         try {
           return next(source, context)

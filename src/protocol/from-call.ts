@@ -17,7 +17,12 @@ import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
-import { traceExchange, traceStream, type TraceContext } from "../core/tracing.ts"
+import {
+  traceExchange,
+  traceStream,
+  type TraceAttributes,
+  type TraceContext,
+} from "../core/tracing.ts"
 import type { NestedInOuter } from "../core/outer-call.ts"
 import type { CredentialContext, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
@@ -206,7 +211,8 @@ function createForwarder(
     signal: AbortSignal | undefined,
     trace: TraceContext | undefined,
   ): PendingOptions => forwardedOptions(context, signal, trace, version, clock)
-  const known = { "rpc.system.name": "operations", "rpc.method": id }
+  // Not kept: a peer may have a hundred thousand operations.
+  const known = (): TraceAttributes => ({ "rpc.system.name": "operations", "rpc.method": id })
   const { replacedBy, ...deprecation } = spec.deprecation ?? {}
   const named = {
     ...spec,
@@ -236,7 +242,7 @@ function createForwarder(
   }
   if (spec.type === "subscription") {
     const over = (own: PendingRequestMap, input: unknown, context: OperationContext) =>
-      traceStream(context, id, "remote", known, (trace) =>
+      traceStream(context, id, "remote", known(), (trace) =>
         own.subscribe(id, input, about(context, context.signal, trace)),
       )
     return {
@@ -258,7 +264,7 @@ function createForwarder(
         const { idempotencyKey: key, identity } = context
         const isShared = key !== undefined && own === map
         const idempotencyKey = isShared ? await keyForOthers(key, identity) : key
-        return await traceExchange(context, id, "remote", known, (trace) => {
+        return await traceExchange(context, id, "remote", known(), (trace) => {
           const options = about(context, lightSignal(context), trace)
           return own.call(id, input, key === undefined ? options : { ...options, idempotencyKey })
         })

@@ -138,9 +138,19 @@ export function optionsOf(
   const { signal, identity, requestInput, log, metadata, timeout, valuesFor } = call
   const { entry, client, dryRun } = call
   // One literal: copying so many members costs more than all else here.
-  // oxfmt-ignore
   const options = {
-    signal, requestId, identity, requestInput, log, metadata, timeout, progress, entry, client, via, dryRun,
+    signal,
+    requestId,
+    identity,
+    requestInput,
+    log,
+    metadata,
+    timeout,
+    progress,
+    entry,
+    client,
+    via,
+    dryRun,
   }
   if (valuesFor === undefined) return options
   return Promise.resolve(valuesFor(operationId)).then((values) => ({

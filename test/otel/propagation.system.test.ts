@@ -268,14 +268,17 @@ describe("a stream of a registry in another process", () => {
     ["that ends", 3, { "operations.stream.items": 3 }],
     ["that is left", 1, { "operations.stream.items": 1, "operations.outcome": "aborted" }],
     ["that fails", 9, { "operations.stream.items": 3, "error.type": "SPOILED" }],
+    // Its caller leaves while it waits for an item.
+    ["that is silent", 9, { "operations.stream.items": 3, "operations.outcome": "aborted" }],
   ]
 
   test.each(cases)("%s is one span with its items", async (name, wanted, attributes) => {
     const { port1, port2 } = new MessageChannel()
     const count = operation("far.count", {
       type: "subscription",
-      async *handler(): AsyncGenerator<number> {
+      async *handler(_input: never, { signal }: OperationContext): AsyncGenerator<number> {
         yield* [1, 2, 3]
+        if (name === "that is silent") await once(signal, "abort")
         if (name === "that fails") throw refusal("SPOILED", "The milk is sour")
       },
     })
@@ -287,8 +290,12 @@ describe("a stream of a registry in another process", () => {
     instrument(registry, { tracerProvider, metrics: false })
 
     let items = 0
+    const leaving = new AbortController()
     const read = async (): Promise<void> => {
-      for await (const _ of registry.subscribe("far.count", {})) if (++items === wanted) break
+      for await (const _ of registry.subscribe("far.count", {}, { signal: leaving.signal })) {
+        if (++items === wanted) break
+        if (items === 3 && name === "that is silent") setImmediate(() => leaving.abort())
+      }
     }
     const error = await read().then(
       () => undefined,
@@ -296,7 +303,7 @@ describe("a stream of a registry in another process", () => {
     )
 
     await waitFor(() => expect(spans()).toHaveLength(2))
-    expect(error?.code).toBe(attributes["error.type"])
+    expect(error?.code).toBe(name === "that is silent" ? "ABORTED" : attributes["error.type"])
     const client = spans().find(({ kind }) => kind === SpanKind.CLIENT)
     const call = spans().find(({ kind }) => kind === SpanKind.INTERNAL)
     expect(client).toMatchObject({ name: "far.count", parent: call?.spanId, attributes })

@@ -244,6 +244,15 @@ test("named metadata is not part of the key of a cache, unless vary is a functio
   expect([await varied.call(inGerman), await varied.call(inFrench)]).toEqual(["de", "fr"])
 })
 
+test("a key without the policy has no effect but to reach the handler", async () => {
+  const run: Run = ({ idempotencyKey }, count) => [idempotencyKey, count]
+  await using it = scene(run, {}, { type: "mutation" })
+  expect([await it.call(KEYED), await it.call(KEYED)]).toEqual([
+    [KEYED.idempotencyKey, 1],
+    [KEYED.idempotencyKey, 2],
+  ])
+})
+
 test("an outcome is kept for a day, for all anonymous callers together", async () => {
   await using it = scene((_context, run) => run, { idempotency: {} }, { type: "mutation" })
   expect([await it.call(KEYED), await it.call(KEYED)]).toEqual([1, 1])

@@ -9,7 +9,7 @@ import {
   type SpanExporter,
 } from "@opentelemetry/sdk-trace"
 import type { ApprovalRule } from "../../src/core/approvals.ts"
-import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import { QUOTE, quoteInputs, type QuoteInput } from "./cases.ts"
 import type { Goal } from "./goals.ts"
 import type { AroundLibrary } from "./library.ts"
 import { callLoop, measure, type Effort, type Measurement, type Workload } from "./measure.ts"
@@ -45,15 +45,7 @@ export async function measureAround(
   { createRegistry, defineOperation, instrument }: AroundLibrary,
   effort: Effort,
 ): Promise<AroundResults> {
-  const define = () =>
-    defineOperation({
-      type: "query",
-      description: "",
-      inputSchema: QuoteInput,
-      outputSchema: Quote,
-      accessControl: { requiredScopes: [] },
-      handler: quote,
-    })
+  const define = () => defineOperation(QUOTE)
   const exported = () => [new BatchSpanProcessor({ exporter: NOWHERE })]
   const tracerProvider = new TracerProvider({ spanProcessors: exported() })
   const silent = new TracerProvider({ sampler: new AlwaysOffSampler(), spanProcessors: exported() })

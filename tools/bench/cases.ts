@@ -69,6 +69,16 @@ export async function placeOrder(input: Order): Promise<Order> {
   return input
 }
 
+/** The operation that is called, without its names. */
+export const QUOTE = {
+  type: "query",
+  description: "Prices an article",
+  inputSchema: QuoteInput,
+  outputSchema: Quote,
+  accessControl: { requiredScopes: [] },
+  handler: quote,
+} as const
+
 /** A power of two: loops rotate through the inputs with a mask. */
 export const INPUTS = 8
 

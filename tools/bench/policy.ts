@@ -9,7 +9,7 @@ import {
 } from "cockatiel"
 import CircuitBreaker from "opossum"
 import type { Resilience } from "../../src/core/resilience.ts"
-import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import { QUOTE, quoteInputs } from "./cases.ts"
 import type { Goal } from "./goals.ts"
 import type { Library } from "./library.ts"
 import { callLoop, measure } from "./measure.ts"
@@ -40,14 +40,9 @@ export async function measurePolicies(library: Library, effort: Effort): Promise
   const { createRegistry, defineOperation } = library
   const define = (name: string, resilience?: Resilience | "standard") =>
     defineOperation({
+      ...QUOTE,
       namespace: "shop",
       name,
-      type: "query",
-      description: "",
-      inputSchema: QuoteInput,
-      outputSchema: Quote,
-      accessControl: { requiredScopes: [] },
-      handler: quote,
       ...(resilience !== undefined && { resilience }),
     })
   await using plain = createRegistry([define("plain")])

