@@ -15,7 +15,7 @@ import { deprecationIssues } from "../core/deprecation.ts"
 import { exposureIssues } from "../core/mcp-exposure.ts"
 import { routeIssues } from "../core/rest-route.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
-import { hasPlatformFiles } from "../schema/vendor-files.ts"
+import { hasPlatformFiles } from "../schema/vendor-types.ts"
 import { reasonOf, typeName } from "../internal/message-text.ts"
 import type { SchemaIssue } from "../schema/validator.ts"
 

@@ -4,7 +4,7 @@ import { reasonOf } from "../internal/message-text.ts"
 import { containsMessage, foldUnion, limitMessage, typeIssue, valueIssue } from "./issues.ts"
 import type { RawIssue, SchemaIssue } from "./issues.ts"
 import { isRecord } from "../internal/guards.ts"
-import { childPointer, isOfType, type JsonSchema } from "./json.ts"
+import { childPointer, isNoValue, isOfType, type JsonSchema } from "./json.ts"
 import { type Keyword, keywordsWhere } from "./keywords.ts"
 import { ownRefinements } from "./prepare.ts"
 import { hasKey, isMissing, undefinedIn } from "./presence.ts"
@@ -308,7 +308,9 @@ class Explainer {
     this.#union(at, "anyOf")
     this.#union(at, "oneOf")
     const not = schema["not"] as SchemaNode | undefined
-    if (not !== undefined && this.#matches(at, not, at.value)) {
+    if (isNoValue(schema) && at.value !== undefined) {
+      add(at, typeIssue(at.path, ["undefined"], at.value))
+    } else if (not !== undefined && this.#matches(at, not, at.value)) {
       const open = not === true || (isRecord(not) && Object.keys(not).length === 0)
       const message = open ? "is not allowed" : "must not match what the schema excludes"
       const isExcluded = isRecord(not) && "enum" in not

@@ -5,8 +5,8 @@ import { perObject } from "../internal/per-object.ts"
 import { FILE_MARK } from "./files.ts"
 import type { JsonSchema } from "./json.ts"
 import { mayHaveFiles } from "./mentions.ts"
-import { mapSchemas } from "./read/plain-schema.ts"
 import { type SchemaView, viewOf } from "./read/view.ts"
+import { mapSchemas } from "./keywords.ts"
 
 /**
  * What a handler receives: a `Uint8Array`, a file, or base64 text.

@@ -50,6 +50,12 @@ export function isNoValue(schema: unknown): boolean {
   return Array.isArray(excluded) && EVERY_TYPE.every((one) => excluded.includes(one))
 }
 
+/** Leaving the value out is fine. */
+export function mayBeVoid(schema: JsonSchema): boolean {
+  const { anyOf } = schema
+  return isNoValue(schema) || (Array.isArray(anyOf) && anyOf.some(isNoValue))
+}
+
 /** Whether a value can be used as a schema. */
 export function isSchema(value: unknown): value is Record<string, unknown> | boolean {
   return typeof value === "boolean" || isRecord(value)

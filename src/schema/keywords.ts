@@ -1,5 +1,5 @@
 import { isRecord } from "../internal/guards.ts"
-import { isSchema, setOwn } from "./json.ts"
+import { isSchema, type JsonSchema, setOwn } from "./json.ts"
 
 /** What the library knows about a keyword. */
 export interface Keyword {
@@ -151,4 +151,19 @@ export function mapSubschemas(
   const members = {}
   for (const [key, member] of Object.entries(value)) setOwn(members, key, change(member))
   return members
+}
+
+/** Changes every schema in a schema, the outer ones first. */
+export function mapSchemas(
+  schema: JsonSchema,
+  change: (node: JsonSchema) => JsonSchema,
+  isWithin: (node: JsonSchema) => boolean = () => true,
+): JsonSchema {
+  const out: Record<string, unknown> = {}
+  const inner = (value: unknown): unknown =>
+    isRecord(value) && isWithin(value) ? mapSchemas(value, change, isWithin) : value
+  for (const [keyword, value] of Object.entries(change(schema))) {
+    setOwn(out, keyword, mapSubschemas(keyword, value, inner))
+  }
+  return out
 }

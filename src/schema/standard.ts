@@ -2,7 +2,13 @@ import type { SchemaType } from "./infer.ts"
 import { quote, reasonOf } from "../internal/message-text.ts"
 import { isRecord } from "../internal/guards.ts"
 import { VALIBOT_CONVERTER, describeValibot, valibotOptions } from "./valibot.ts"
-import { ARKTYPE_OPTIONS, convertZod, markZodFile } from "./vendor-files.ts"
+import {
+  ARKTYPE_OPTIONS,
+  convertZod,
+  isOptionalResult,
+  markZodType,
+  withAbsence,
+} from "./vendor-types.ts"
 
 /** The side of a schema with transforms: its input or its output. */
 export type SchemaSide = "input" | "output"
@@ -74,14 +80,15 @@ export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
     const cure = vendor === "valibot" ? WRAPPING : cureFor(vendor)
     throw new TypeError(`This ${vendor} schema carries no JSON Schema form. ${cure}`)
   }
-  return plainSchema(converted.json, vendor, side)
+  const json = plainSchema(converted.json, vendor, side)
+  return isRecord(json) ? withAbsence(json, side === "output" && isOptionalResult(schema)) : json
 }
 
 /** As `jsonSchemaOf`, but types without a JSON form accept anything; `undefined` if the vendor does not support that. */
 export function looseJsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   try {
     const props = standardProps(schema)
-    const libraryOptions = { unrepresentable: "any", override: markZodFile }
+    const libraryOptions = { unrepresentable: "any", override: markZodType }
     const options = { target: "draft-2020-12", libraryOptions }
     return plainSchema(props?.jsonSchema?.[side](options), "", side)
   } catch {

@@ -1,5 +1,6 @@
 import { isString } from "../internal/guards.ts"
-import { FILE, isFileClass } from "./vendor-files.ts"
+import { NO_VALUE } from "./json.ts"
+import { FILE, isFileClass, isNothing } from "./vendor-types.ts"
 
 /** The optional package that describes Valibot schemas, which cannot do it themselves. */
 export const VALIBOT_CONVERTER = "@valibot/to-json-schema"
@@ -80,6 +81,7 @@ export function valibotOptions(side: "input" | "output"): object {
     overrideAction: (step: Step) => converted(step, side),
     overrideSchema: ({ valibotSchema: { type, class: of }, jsonSchema }: Whole) => {
       if (type === "file" || type === "blob" || isFileClass(of)) return { ...jsonSchema, ...FILE }
+      if (isNothing(type)) return { ...jsonSchema, ...NO_VALUE }
       // Its keys are described, whatever their schema is.
       return type === "record" ? jsonSchema : null
     },

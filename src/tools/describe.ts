@@ -6,9 +6,9 @@ import { invalid } from "../core/validation.ts"
 import { isRecord } from "../internal/guards.ts"
 import { pointerTokens } from "../schema/json.ts"
 import { limitsOf } from "../schema/read/facts.ts"
-import { mapSchemas } from "../schema/read/plain-schema.ts"
 import type { Listing } from "./listing.ts"
 import { annotationsOf, visibleTitle, type OperationTool } from "./tool.ts"
+import { mapSchemas } from "../schema/keywords.ts"
 
 /** Maximum characters of a description, of the description of an error, and of all examples as JSON. */
 const MAX_DESCRIPTION = 1000

@@ -1,8 +1,8 @@
 import { isRecord } from "../internal/guards.ts"
 import type { JsonSchema } from "../schema/json.ts"
-import { mapSchemas } from "../schema/read/plain-schema.ts"
 import { viewOf, type SchemaView } from "../schema/read/view.ts"
 import { isExtensible, type InputForm } from "./tool-forms.ts"
+import { mapSchemas } from "../schema/keywords.ts"
 
 /** The name of the input that selects members of a result. */
 export const SELECT = "select"

@@ -4,7 +4,7 @@ import type { EnvelopeStream } from "../core/infer.ts"
 import type { ProgressUpdate } from "../core/types.ts"
 import { encodeFiles } from "../core/unread-file.ts"
 import { invalid, type ValueError } from "../core/validation.ts"
-import { isNoValue, type JsonSchema } from "../schema/json.ts"
+import { isNoValue, type JsonSchema, mayBeVoid } from "../schema/json.ts"
 import { decodeFiles } from "../core/decode-files.ts"
 import { encodeValue } from "../core/envelope-codec.ts"
 import { withBase64 } from "../schema/file-fields.ts"
@@ -13,7 +13,6 @@ import {
   fromJson,
   asObject,
   movedTo,
-  mayBeVoid,
   hasContent,
 } from "../schema/read/plain-schema.ts"
 import type { StreamLimits } from "./options.ts"

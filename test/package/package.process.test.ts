@@ -228,7 +228,7 @@ describe("Node", () => {
   const LIMITS: Readonly<Record<string, readonly [files: number, kilobytes: number]>> = {
     "cli/bin": [3, 60],
     config: [11, 144],
-    "from-mcp": [17, 435],
+    "from-mcp": [17, 437],
     "from-openapi": [17, 777],
     "from-standard-schema": [6, 265],
     http: [3, 87],
@@ -237,7 +237,7 @@ describe("Node", () => {
     node: [26, 885],
     otel: [6, 120],
     redis: [9, 225],
-    schemas: [7, 267],
+    schemas: [7, 268],
     "tanstack-query": [3, 87],
     testing: [3, 87],
     "to-http": [21, 732],

@@ -116,7 +116,6 @@ describe("the JSON Schema form of raw Valibot schemas", () => {
     ["bigint", v.bigint()],
     ["map", v.map(v.string(), v.string())],
     ["set", v.set(v.string())],
-    ["undefined", v.undefined()],
     ["instance", v.instance(Date)],
     ["custom", v.custom(() => true)],
     ["literal", v.literal(1n)],

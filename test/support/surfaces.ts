@@ -393,6 +393,7 @@ function send(
 
 async function post(url: string, options: SurfaceCall): Promise<Seen> {
   const response = await send(url, options)
+  if (response.status === 204) return resultSeen(undefined)
   // The result is a file.
   const isJSON = response.headers.get("content-type")?.includes("json") === true
   if (!isJSON) return resultSeen(await response.text())

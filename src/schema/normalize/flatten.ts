@@ -1,5 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
-import type { JsonSchema } from "../json.ts"
+import { isNoValue, type JsonSchema } from "../json.ts"
 import { eachSubschema, keywordsWhere } from "../keywords.ts"
 import { declaresKeys, opensObject, schemaList, schemaMap, type Subschema } from "./subschemas.ts"
 import type { Links } from "../refs.ts"
@@ -101,7 +101,7 @@ export function typesOf(
   cache.set(schema, ANY)
   let mask = ANY
   for (const { schema: member } of flattenOne(schema, refs).members) {
-    mask &= declared(member["type"])
+    mask &= isNoValue(member) ? 0 : declared(member["type"])
     if (Object.hasOwn(member, "const")) mask &= typeOf(member["const"])
     if (Array.isArray(member["enum"])) mask &= union(member["enum"].map(typeOf))
     for (const keyword of ["anyOf", "oneOf"]) {

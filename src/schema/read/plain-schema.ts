@@ -1,6 +1,6 @@
 import { isRecord } from "../../internal/guards.ts"
-import { isNoValue, JSON_TYPES, type JsonSchema, setOwn } from "../json.ts"
-import { ANNOTATIONS, mapSubschemas } from "../keywords.ts"
+import { isNoValue, JSON_TYPES, type JsonSchema } from "../json.ts"
+import { ANNOTATIONS, mapSchemas } from "../keywords.ts"
 import { resolveRef } from "./resolve-ref.ts"
 
 /** A schema as plain JSON: no symbols, no getters, no types that JSON does not have. */
@@ -32,27 +32,6 @@ export function movedTo(place: string, schema: JsonSchema): JsonSchema {
   }
   // A schema with an `$id` is a document of its own, wherever it lies.
   return mapSchemas(schema, change, (node) => typeof node["$id"] !== "string")
-}
-
-/** Changes every schema in a schema, the outer ones first. */
-export function mapSchemas(
-  schema: JsonSchema,
-  change: (node: JsonSchema) => JsonSchema,
-  isWithin: (node: JsonSchema) => boolean = () => true,
-): JsonSchema {
-  const out: Record<string, unknown> = {}
-  const inner = (value: unknown): unknown =>
-    isRecord(value) && isWithin(value) ? mapSchemas(value, change, isWithin) : value
-  for (const [keyword, value] of Object.entries(change(schema))) {
-    setOwn(out, keyword, mapSubschemas(keyword, value, inner))
-  }
-  return out
-}
-
-/** Leaving the value out is fine. */
-export function mayBeVoid(schema: JsonSchema): boolean {
-  const { anyOf } = schema
-  return isNoValue(schema) || (Array.isArray(anyOf) && anyOf.some(isNoValue))
 }
 
 /** Whether a schema refuses anything. */

@@ -5,16 +5,17 @@ import {
   SUNSET_EXTENSION,
   UNTAGGED_EXTENSION,
 } from "../../../core/openapi-marks.ts"
-import { isNoValue, type JsonSchema } from "../../../schema/json.ts"
+import { isNoValue, type JsonSchema, mayBeVoid } from "../../../schema/json.ts"
 import { mayChange } from "../../../core/rest-route.ts"
 import type { AccessControl, OperationSpec, RestRoute } from "../../../core/types.ts"
 import { fileFieldsOf, isFileNode } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
-import { hasContent, mapSchemas, mayBeVoid } from "../../../schema/read/plain-schema.ts"
+import { hasContent } from "../../../schema/read/plain-schema.ts"
 import { isShowable, namedExamples, type DocumentSecurity, type JsonObject } from "./model.ts"
 import { parametersOf, routedInput } from "./parameters.ts"
 import type { SchemaPool } from "./schema-pool.ts"
 import { failureResponses } from "./problems.ts"
+import { mapSchemas } from "../../../schema/keywords.ts"
 
 /** Shared state of writing the operations of a document. */
 export interface OperationWriter {

@@ -1,7 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { pathParameters } from "../../../core/rest-route.ts"
-import { getOwn, isNoValue, listOf, type JsonSchema } from "../../../schema/json.ts"
-import { mayBeVoid } from "../../../schema/read/plain-schema.ts"
+import { getOwn, isNoValue, listOf, type JsonSchema, mayBeVoid } from "../../../schema/json.ts"
 import type { OperationSpec, RestRoute } from "../../../core/types.ts"
 import { queryForm, WHOLE_INPUT, type QueryParameter } from "../../query-input.ts"
 import { isShowable, namedExamples, type JsonObject } from "./model.ts"

@@ -172,3 +172,81 @@ test("a version of Zod that does not ask about types without a form keeps its er
   const old = { "~standard": { version: 1, vendor: "zod", validate: () => ({}), jsonSchema } }
   expect(() => fromStandardSchema(old as never)).toThrow("Custom types cannot be represented")
 })
+
+/** Every spelling of no value, alone and as a property. */
+const NOTHING: readonly [string, StandardSchemaLike, StandardSchemaLike][] = [
+  ["z.void()", z.void(), z.object({ a: z.void(), b: z.string() })],
+  ["z.undefined()", z.undefined(), z.object({ a: z.undefined(), b: z.string() })],
+  ["v.void()", v.void(), v.object({ a: v.void(), b: v.string() })],
+  ["v.undefined()", v.undefined(), v.object({ a: v.undefined(), b: v.string() })],
+  ["ArkType's undefined", type("undefined"), type({ a: "undefined", b: "string" })],
+]
+
+describe.each(NOTHING)("the schema of %s", (_, whole, member) => {
+  const SIDES = ["input", "output"] as const
+
+  test.each(SIDES)("accepts nothing but undefined, as an %s", (side) => {
+    const json = fromStandardSchema(whole, { side })
+    expect(collectErrors(json, undefined)).toEqual([])
+    for (const [value, name] of [
+      [null, "null"],
+      [0, "number"],
+      [{}, "object"],
+    ] as const) {
+      const expected = [{ path: "", message: `must be undefined, got ${name}` }]
+      expect(collectErrors(json, value)).toEqual(expected)
+    }
+  })
+
+  test.each(SIDES)("lets a property be missing, as an %s", (side) => {
+    const json = fromStandardSchema(member, { side })
+    expect(collectErrors(json, { b: "x" })).toEqual([])
+    expect(collectErrors(json, { a: undefined, b: "x" })).toEqual([])
+    expect(collectErrors(json, { a: 1, b: "x" })).toMatchObject([{ path: "/a" }])
+    expect(collectErrors(json, {})).toMatchObject([{ path: "/b" }])
+  })
+})
+
+const user = { name: "Ada" }
+const maybeUser: readonly [string, StandardSchemaLike][] = [
+  ["optional object of Zod", z.object({ name: z.string() }).optional()],
+  [
+    "refined optional object of Zod",
+    z
+      .object({ name: z.string() })
+      .optional()
+      .refine(() => true),
+  ],
+  ["union with undefined of Zod", z.union([z.object({ name: z.string() }), z.undefined()])],
+  ["optional object of Valibot", v.optional(v.object({ name: v.string() }))],
+  ["undefinedable object of Valibot", v.undefinedable(v.object({ name: v.string() }))],
+  ["optional object of Valibot in a pipe", v.pipe(v.optional(v.object({ name: v.string() })))],
+  ["union with undefined of ArkType", type({ name: "string" }).or("undefined")],
+]
+
+test.each(maybeUser)("an %s may be absent as a result", (_, schema) => {
+  const json = fromStandardSchema(schema, { side: "output" })
+  expect(collectErrors(json, undefined)).toEqual([])
+  expect(collectErrors(json, user)).toEqual([])
+  expect(collectErrors(json, null)).toMatchObject([
+    { path: "", message: "must be object or undefined, got null" },
+  ])
+})
+
+test("definitions that a recursive optional result refers to are kept", () => {
+  interface Node {
+    readonly next?: Node | undefined
+  }
+  const node: z.ZodType<Node> = z.lazy(() => z.object({ next: node.optional() }))
+  const json = fromStandardSchema(node.optional(), { side: "output" })
+  expect(collectErrors(json, undefined)).toEqual([])
+  expect(collectErrors(json, { next: { next: {} } })).toEqual([])
+  expect(collectErrors(json, { next: { next: 1 } })).toMatchObject([{ path: "/next/next" }])
+})
+
+test("a result with a default is never absent", () => {
+  const json = fromStandardSchema(z.string().optional().default("x"), { side: "output" })
+  expect(collectErrors(json, undefined)).toMatchObject([
+    { message: expect.stringContaining("string") },
+  ])
+})
