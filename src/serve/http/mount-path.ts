@@ -66,6 +66,10 @@ export class MountPaths {
 
   /** The "not found" message of a path, with advice for an API mounted elsewhere. */
   nothingAt(path: string): string {
+    const short = path.slice(0, -1)
+    if (path.endsWith("/") && this.#served.isRoute(short)) {
+      return `${NOTHING.slice(0, -1)}, but "${short}" is, without a slash at its end.`
+    }
     const { basePath } = this.#served
     if (basePath !== "") {
       return isWithin(path, basePath)

@@ -19,7 +19,7 @@ const NO_PARAMS: readonly string[] = []
  *
  * Segments must match exactly. A path with another spelling, such as two slashes,
  * capitals or escaped letters, does not match: a proxy that protects paths in front of this
- * server would not recognise it. Parameters are decoded once.
+ * server would not recognise it. Parameters are decoded once, after the match.
  */
 export class Router {
   readonly #root: Place = place()
@@ -119,14 +119,12 @@ function place(): Place {
   return { methods: new Map(), next: new Map(), param: undefined }
 }
 
-/** Decodes a segment; `undefined` when it is empty, malformed, or would become several. */
+/** Decodes a segment, which may have slashes then; `undefined` when it is empty or malformed. */
 function decode(segment: string): string | undefined {
   if (segment === "") return undefined
   if (!segment.includes("%")) return segment
   try {
-    const text = decodeURIComponent(segment)
-    // oxlint-disable-next-line no-control-regex -- control characters are what it matches
-    return /[/\\\u0000-\u001f\u007f]/.test(text) ? undefined : text
+    return decodeURIComponent(segment)
   } catch {
     return undefined
   }

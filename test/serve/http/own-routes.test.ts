@@ -1,3 +1,4 @@
+import fc from "fast-check"
 import { Type } from "typebox"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
@@ -107,14 +108,37 @@ describe("own routes", () => {
     ["PUT", "/users/7", null, 400, /must be a JSON object/],
     ["DELETE", "/users/7", { name: "Ada" }, 400, /Send no body/],
     ["GET", "/users/%zz", undefined, 404, /Nothing is served/],
-    ["GET", "/users/a%2Fb", undefined, 404, /Nothing is served/],
-    ["GET", "/users/", undefined, 404, /Nothing is served/],
+    ["GET", "/users/a%2Fb", undefined, 400, /\/id/],
+    ["GET", "/users/", undefined, 404, /but "\/users" is, without a slash at its end/],
+    ["PUT", "/users/7/", undefined, 404, /but "\/users\/7" is, without a slash at its end/],
     ["GET", "/Users/7", undefined, 404, /Nothing is served/],
     ["GET", "/users/7/posts/8/9", undefined, 404, /Nothing is served/],
   ])("%s %s with %j is refused with %i", async (method, path, body, status, detail) => {
     const response = await send(serve(), method, path, body)
     expect(response.status).toBe(status)
     expect(((await response.json()) as { detail: string }).detail).toMatch(detail)
+  })
+
+  test("take any text in their paths, also from an imported document", async () => {
+    const api = serve()
+    const send: typeof fetch = async (input, init) => {
+      const { pathname, search } = new URL(new Request(input, init).url)
+      return await api(pathname + search, init)
+    }
+    const document = await (await api("/openapi.json")).text()
+    const options = { namespace: "back", baseUrl: "http://api.test", fetch: send }
+    const back = quietRegistry(FromOpenAPI(document, options))
+    const text = `back.${back.list().find(({ name }) => name.includes("text"))?.name}`
+    // URLs have no segments of dots alone.
+    const names = fc.string({ unit: "grapheme", minLength: 1 }).filter((one) => !/^\.+$/.test(one))
+    const slashes = fc.constantFrom("a/b", "/", "..\\..", "../users", "a%2Fb", "\n", "a?b#c")
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(slashes, names), async (name) => {
+        const response = await send(`http://api.test/texts/${encodeURIComponent(name)}`)
+        expect(await response.json()).toEqual({ got: { name } })
+        expect((await back.execute(text, { name })).data).toEqual({ got: { name } })
+      }),
+    )
   })
 
   test("answer other methods with 405, and HEAD like GET", async () => {
