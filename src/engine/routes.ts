@@ -1,7 +1,7 @@
 import { isDefinedOperation, type AnyOperation } from "../core/define.ts"
 import type { OperationRoutes } from "../core/infer.ts"
 import { reading } from "../internal/brands.ts"
-import { isRecord } from "../internal/guards.ts"
+import { isPlainObject, isRecord, isThenable } from "../internal/guards.ts"
 import { quote } from "../internal/message-text.ts"
 
 /** Maximum number of keys in front of an operation; an object that contains itself has more. */
@@ -28,10 +28,9 @@ export function readRoutes(routes: OperationRoutes): AnyOperation[] {
     }
   }
   reading(`${WHAT}: operations`, () => {
-    if (isRecord(routes) && !isOperation(routes)) return visit(routes, [])
-    const got = isRecord(routes) ? "an operation" : quote(routes)
+    if (isGroup(routes) && !isOperation(routes)) return visit(routes, [])
     throw new TypeError(
-      `${WHAT}: must be an object of namespaces, { task: { create } }, or a list of operations, got ${got}.`,
+      `${WHAT}: must be an object of namespaces, { task: { create } }, or a list of operations, got ${shown(routes)}.`,
     )
   })
   return [...found.values()]
@@ -45,14 +44,25 @@ function isOperation(value: unknown): value is AnyOperation {
   )
 }
 
+/** Whether a value may hold operations. A promise, a `Map` or a registry has no keys. */
+function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isPlainObject(value) || (isRecord(value) && Object.keys(value).length > 0)
+}
+
+function shown(value: unknown): string {
+  if (isThenable(value)) return "a promise: await it"
+  if (isOperation(value)) return "an operation"
+  return isRecord(value) ? `an instance of ${value.constructor.name}` : quote(value)
+}
+
 function groupAt(
   id: string,
   value: unknown,
   place: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  if (!isRecord(value) || Array.isArray(value)) {
+  if (!isGroup(value)) {
     throw new TypeError(
-      `${WHAT}: "${id}" must be an operation or an object of operations, got ${quote(value)}.`,
+      `${WHAT}: "${id}" must be an operation or an object of operations, got ${shown(value)}.`,
     )
   }
   if (place.at(-1)?.includes(".")) {
