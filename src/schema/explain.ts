@@ -9,7 +9,7 @@ import { type Keyword, keywordsWhere } from "./keywords.ts"
 import { ownRefinements } from "./prepare.ts"
 import { hasKey, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, Resource, SchemaNode } from "./refs.ts"
-import { matches, safeRegExp } from "./regex/safe-regexp.ts"
+import { keyPattern, matches, safeRegExp } from "./regex/safe-regexp.ts"
 
 type Node = Record<string, unknown>
 
@@ -235,7 +235,7 @@ class Explainer {
       const here = childPointer(path, key)
       let declared = Object.hasOwn(properties, key)
       for (const [pattern, property] of patterns) {
-        const matched = matches(safeRegExp(pattern), key)
+        const matched = matches(safeRegExp(keyPattern(pattern)), key)
         if (matched === false) continue
         declared = true
         if (matched === undefined) continue

@@ -5,7 +5,7 @@ import { listOf, setOwn } from "./json.ts"
 import { ADDRESSES, ASSERTIONS, keywordShape, mapSubschemas } from "./keywords.ts"
 import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, RefKeyword, SchemaNode } from "./refs.ts"
-import { isNative, matches, safeRegExp } from "./regex/safe-regexp.ts"
+import { isNative, keyPattern, matches, safeRegExp } from "./regex/safe-regexp.ts"
 
 /** A schema, and the schemas its references name, as TypeBox compiles them. */
 export interface Prepared {
@@ -31,6 +31,7 @@ interface Refinement {
  * - A `pattern` that the native engine may take long for becomes one that takes linear time. For the names under
  *   `patternProperties`, which TypeBox compiles itself, `keyTests` has the replacements. The interpreter cannot use them:
  *   with `interpreted`, such a name is left out, and so is everything that depends on it.
+ * - The pattern that `Type.Record(Type.String(), …)` has for its keys gets one that matches those of several lines, too.
  * - Where TypeBox's `in` test would be wrong (see presence.ts), functions beside the keywords correct it.
  */
 export function prepareSchema(
@@ -87,7 +88,7 @@ class Preparation {
     for (const keyword of Object.keys(node)) {
       if (keyword === "format" && !this.#formats) continue
       if (!this.#native && !ASSERTIONS.has(keyword)) continue
-      const value = keyword === "pattern" ? safePattern(node[keyword] as string) : node[keyword]
+      const value = patternsOf(keyword, node[keyword])
       const copied = mapSubschemas(keyword, value, (part) => this.#copy(part as SchemaNode))
       setOwn(copy, keyword, copied)
     }
@@ -148,8 +149,16 @@ class Preparation {
   }
 }
 
-function safePattern(source: string): string | RegExp {
-  return isNative(source) ? source : safeRegExp(source)
+/** The value of a keyword, with patterns that take linear time, and those of keys as they are meant. */
+function patternsOf(keyword: string, value: unknown): unknown {
+  if (keyword === "pattern") return isNative(value as string) ? value : safeRegExp(value as string)
+  if (keyword !== "patternProperties" || !isRecord(value)) return value
+  const meant = {}
+  for (const [source, schema] of Object.entries(value)) {
+    const pattern = keyPattern(source)
+    setOwn(meant, Object.hasOwn(meant, pattern) ? source : pattern, schema)
+  }
+  return meant
 }
 
 /** The functions of `Type.Refine`. */

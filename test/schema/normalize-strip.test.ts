@@ -1,3 +1,4 @@
+import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import { changesOf, normalize, normalizerOf } from "./normalize-support.ts"
@@ -378,4 +379,16 @@ describe("stripping in unions", () => {
     expect(normalize({ anyOf: [true, A] }, value)).toEqual({ a: 1 })
     expect(normalize({ oneOf: [true, A] }, value)).toBe(value)
   })
+})
+
+test.each(["a\nb", "\r", "\u2028", ""])("a record of TypeBox has the key %j", (key) => {
+  const record = Type.Record(Type.String(), Type.String())
+  expect(normalize(record, { [key]: "x" })).toEqual({ [key]: "x" })
+  const compiled = compileSchema(record)
+  expect(compiled.check({ [key]: "x" })).toBe(true)
+  expect(compiled.check({ [key]: 1 })).toBe(false)
+  expect(compiled.errors({ [key]: 1 })).toMatchObject([{ message: "must be string, got number" }])
+  const old = { patternProperties: { "^(.*)$": { type: "string" } }, additionalProperties: false }
+  expect(compileSchema(old).check({ [key]: "x" })).toBe(true)
+  expect(compileSchema(old).check({ [key]: 1 })).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { isRecord, stringsOf } from "../../internal/guards.ts"
 import { addToList } from "../../internal/lists.ts"
-import { safeRegExp } from "../regex/safe-regexp.ts"
+import { keyPattern, safeRegExp } from "../regex/safe-regexp.ts"
 import { cloneJson } from "./data.ts"
 import { type Entry, flattenOne, type Member } from "./flatten.ts"
 import type { Compilation, DefaultSlot, Plan, RestRule, Shape } from "./model.ts"
@@ -67,7 +67,7 @@ function restRules(member: Member, plan: (entries: readonly Entry[]) => Plan): R
   const rules: RestRule[] = []
   const patterns: RegExp[] = []
   for (const [source, described] of schemaMap(schema, "patternProperties")) {
-    const pattern = toRegExp(source)
+    const pattern = toRegExp(keyPattern(source))
     const entry: Entry = { schema: described, fill }
     patterns.push(pattern)
     rules.push({ covers: (key) => pattern.test(key), pattern, entry, plan: plan([entry]) })

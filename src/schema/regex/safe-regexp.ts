@@ -75,6 +75,14 @@ export const safeRegExp: (source: string) => RegExp = remembering((source) => {
     : new SafeRegExp(source, plan ?? { native: 0, program: undefined, limit: 0 })
 })
 
+/** The key of `patternProperties` that TypeBox writes for any text, as whose dot it misses those of several lines. */
+const ANY_KEY = /^\^\(?\.\*\)?\$$/
+
+/** A key of `patternProperties`, as it is meant. */
+export function keyPattern(source: string): string {
+  return ANY_KEY.test(source) ? "^" : source
+}
+
 /** Whether a text matches; `undefined` when it is too long for the pattern to be checked. */
 export function matches(regexp: RegExp, text: string): boolean | undefined {
   return regexp instanceof SafeRegExp ? regexp.match(text) : regexp.test(text)
