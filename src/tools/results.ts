@@ -7,7 +7,7 @@ import { CallError, refusal } from "../core/errors.ts"
 import { safeFileName } from "../internal/file-names.ts"
 import { isFileLike, readFile, type FileLike } from "../schema/files.ts"
 import { fileFieldsOf, withBase64 } from "../schema/file-fields.ts"
-import type { JsonSchema } from "../schema/json.ts"
+import { type JsonSchema, mayBeVoid } from "../schema/json.ts"
 import { compileSchema } from "../schema/compiled.ts"
 import { isRecord } from "../internal/guards.ts"
 import { formatValueErrors, toValueErrors } from "../core/validation.ts"
@@ -47,8 +47,12 @@ export function resultOf(
   }
   const plain = typeof data === "string" ? data : (json ?? "")
   const content = [{ type: "text", text: ownText(tool, data, options) ?? plain }]
-  if (output === undefined) return { content }
   const value: unknown = json === undefined ? undefined : JSON.parse(json)
+  if (output === undefined) {
+    // The result of a tool with an output schema may not be absent; where it is there, it is data all the same.
+    const isData = isRecord(value) && mayBeVoid(tool.spec.outputSchema as JsonSchema)
+    return { content, ...(isData && { structuredContent: value }) }
+  }
   return structured(tool, value, content, output.isWrapped)
 }
 
