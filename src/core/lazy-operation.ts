@@ -15,7 +15,7 @@ export interface LazyParts extends OperationSpec {
   /** One object for many operations. */
   readonly policy: OperationPolicy
   readonly handler: OperationHandler | SubscriptionHandler
-  /** Keys of the input, for search, without building its schema. */
+  /** Names of the inputs and of the members of a body, for search, without building a schema. */
   readonly inputNames: readonly string[]
   /** The HTTP request that it sends, for search and lists, without reading the operation. */
   readonly request?: OperationRequest | undefined

@@ -1,5 +1,6 @@
 import { allows } from "../core/access.ts"
 import type { AnyOperation } from "../core/define.ts"
+import { requestOf } from "../core/lazy-operation.ts"
 import { CallError } from "../core/errors.ts"
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { reading } from "../internal/brands.ts"
@@ -264,7 +265,8 @@ function toSearchResult(id: string, score: number, spec: OperationSpec): SearchR
 
 function documentOf({ id, spec, inputNames }: OperationRecord): SearchDocument {
   const { title, description, tags, type } = spec
-  return { id, title, description, tags, inputNames, readsOnly: type !== "mutation" }
+  const path = requestOf(spec)?.path
+  return { id, title, description, tags, inputNames, path, readsOnly: type !== "mutation" }
 }
 
 function alreadyRegistered(id: string, why: string): CallError {

@@ -264,7 +264,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 
   /**
-   * Ranked full-text search over ids, titles, descriptions, tags and input names.
+   * Ranked full-text search over ids, titles, descriptions, tags, paths and the names of inputs.
    *
    * With `identity` in the options, even as `undefined`, it finds only what that caller may call.
    * Without it, it finds all external operations. Internal operations are never found.

@@ -1,4 +1,5 @@
 import { grown, mergeSorted } from "./arrays.ts"
+import type { Traits } from "./fields.ts"
 import { partsOf } from "./tokenize.ts"
 
 /**
@@ -13,6 +14,8 @@ export class Documents {
   nameHashes: Uint32Array = new Uint32Array(64)
   /** Whether each reads or changes something. */
   effects: Uint8Array = new Uint8Array(64)
+  /** How many words of its name say what each is about. */
+  nameLengths: Uint8Array = new Uint8Array(64)
   readonly #numbers = new Map<string, number>()
   /** Every document's terms, one after the other, and where those of each end. */
   #terms: Uint32Array = new Uint32Array(1024)
@@ -39,9 +42,9 @@ export class Documents {
     return this.#terms.subarray(start, this.#termEnds[number])
   }
 
-  add(id: string, terms: ArrayLike<number>, effect: number): number {
+  add(id: string, terms: ArrayLike<number>, traits: Traits): number {
     const name = id.slice(id.indexOf(".") + 1)
-    return this.#append(id, terms, hashParts(partsOf(id)), hashParts(partsOf(name)), effect)
+    return this.#append(id, terms, hashParts(partsOf(id)), hashParts(partsOf(name)), traits)
   }
 
   #append(
@@ -49,7 +52,7 @@ export class Documents {
     terms: ArrayLike<number>,
     idHash: number,
     nameHash: number,
-    effect: number,
+    { effect, nameLength }: Traits,
   ): number {
     const number = this.ids.length
     const start = number === 0 ? 0 : this.#termEnds[number - 1]!
@@ -63,6 +66,8 @@ export class Documents {
     this.nameHashes[number] = nameHash
     this.effects = grown(this.effects, number + 1)
     this.effects[number] = effect
+    this.nameLengths = grown(this.nameLengths, number + 1)
+    this.nameLengths[number] = Math.min(nameLength, 255)
     this.alive = grown(this.alive, number + 1)
     this.alive[number] = 1
     this.ids.push(id)
@@ -95,7 +100,8 @@ export class Documents {
       if (this.alive[number] === 0) continue
       const terms = this.termsOf(number).map((term) => termNumbers[term]!)
       const hashes = [this.idHashes[number]!, this.nameHashes[number]!] as const
-      numbers[number] = documents.#append(id, terms, ...hashes, this.effects[number]!)
+      const traits = { effect: this.effects[number]!, nameLength: this.nameLengths[number]! }
+      numbers[number] = documents.#append(id, terms, ...hashes, traits)
     }
     documents.#place(
       this.inIdOrder()
@@ -129,8 +135,8 @@ export class Documents {
 /**
  * FNV-1a over the words of a name, so that `createIssue`, `create_issue` and "create issue" agree.
  *
- * Compared only for documents that contain all the words. A collision is very unlikely, and would only rank a
- * full match higher.
+ * Compared only for documents that contain a word of the query. A collision is very unlikely, and would only rank
+ * such a document higher.
  */
 export function hashParts(parts: readonly string[]): number {
   let hash = 0x811c9dc5

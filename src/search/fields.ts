@@ -9,6 +9,8 @@ export interface SearchDocument {
   readonly description: string
   readonly tags?: readonly string[] | undefined
   readonly inputNames?: readonly string[] | undefined
+  /** The path of its HTTP request, with placeholders in braces. */
+  readonly path?: string | undefined
   /** Whether it changes nothing; `undefined` if that is not known. */
   readonly readsOnly?: boolean | undefined
 }
@@ -33,6 +35,8 @@ const LEAD: Field = { weight: 1.25, typicalLength: 8, slope: 0.5, minShare: 1 }
 const ONLY_LEAD: Field = { ...LEAD, weight: 2.5 }
 const TAGS: Field = { weight: 2, typicalLength: 2, slope: 0.5, once: true }
 const INPUTS: Field = { weight: 1, typicalLength: 8, slope: 0.6, once: true }
+/** The fixed segments of the path; a path often says more than the name and title. */
+const PATH: Field = { weight: 3, typicalLength: 5, slope: 0.8, once: true }
 const DESCRIPTION: Field = { weight: 1, typicalLength: 20, slope: 0.6 }
 
 /** Where a word's weight is worth half of the most it can be: the `k1` of BM25. */
@@ -57,6 +61,7 @@ export function impactsOf(document: SearchDocument): Map<string, number> {
   addField(weights, title.length > 0 ? LEAD : ONLY_LEAD, proseWords(description.slice(0, end)))
   addField(weights, TAGS, identifierWords(document.tags ?? []))
   addField(weights, INPUTS, identifierWords(document.inputNames ?? []))
+  addField(weights, PATH, identifierWords(fixedPieces(document.path ?? "")))
   addField(weights, DESCRIPTION, proseWords(description.slice(end)))
   return saturated(weights)
 }
@@ -65,9 +70,18 @@ export function impactsOf(document: SearchDocument): Map<string, number> {
 export const READS = 1
 export const CHANGES = 2
 
-export function effectOf({ readsOnly }: SearchDocument): number {
-  if (readsOnly === undefined) return 0
-  return readsOnly ? READS : CHANGES
+/** What the score of a document depends on besides its words. */
+export interface Traits {
+  readonly effect: number
+  /** How many words of its name say what it is about. */
+  readonly nameLength: number
+}
+
+export function traitsOf({ id, readsOnly }: SearchDocument): Traits {
+  const words = identifierWords([id.slice(id.indexOf(".") + 1)])
+  const telling = words.filter((word) => !STOP_WORDS.has(word) && !/^v\d/.test(word))
+  const effect = readsOnly === undefined ? 0 : readsOnly ? READS : CHANGES
+  return { effect, nameLength: new Set(telling.map(stem)).size }
 }
 
 /** The weights of words, each with those of its other forms added, brought to the range of impacts. */
@@ -120,6 +134,11 @@ function proseOf(text: string): string {
 function endOfLead(prose: string): number {
   const end = prose.slice(0, MAX_LEAD).search(/(?<=\S)(?:[.!?](?:\s|$)|\n\s*\n)/)
   return end < 0 ? Math.min(prose.length, MAX_LEAD) : end
+}
+
+/** What is outside of braces. */
+function fixedPieces(path: string): string[] {
+  return path.split(/[{}]/).filter((_, at) => at % 2 === 0)
 }
 
 function identifierWords(texts: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import { Dictionary } from "./dictionary.ts"
 import { Documents, hashParts } from "./documents.ts"
-import { effectOf, impactsOf, type SearchDocument } from "./fields.ts"
+import { impactsOf, traitsOf, type SearchDocument } from "./fields.ts"
 import { Postings } from "./postings.ts"
 import { planQuery, queryParts } from "./query.ts"
 import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "./rank.ts"
@@ -24,7 +24,7 @@ export interface SearchOptions {
 }
 
 /** What a document matches, in rising order; the whole part of its score. */
-const Tier = { SOME_WORDS: 0, ALL_WORDS: 1, NAME: 2, SPELLED_ID: 3, ID: 4 } as const
+const Tier = { WORDS: 0, NAME: 1, SPELLED_ID: 2, ID: 3 } as const
 
 /** Number of results unless a limit is given. */
 export const DEFAULT_LIMIT = 20
@@ -34,8 +34,8 @@ const MIN_UNUSED = 1024
 /**
  * A ranked full-text index of operations that changes at any time.
  *
- * Results are in this order: the operation whose id is the query, those whose name is, those with all of its
- * words, those with some; then by relevance, then by id. A word also matches its inflected forms, words
+ * Results are in this order: the operation whose id is the query, those whose name is, those with some of its
+ * words; then by relevance, then by id. A word also matches its inflected forms, words
  * derived from the same verb, synonyms, longer words that start with it and, if nothing else matches, words
  * with one typo; each of these counts less than the one before. If a word of the query has no match at all,
  * prefixes and corrections of the others do not count.
@@ -61,7 +61,7 @@ export class SearchIndex {
     const impacts = [...impactsOf(document)]
     this.remove(document.id)
     const terms = impacts.map(([word]) => this.#dictionary.use(word))
-    const number = this.#documents.add(document.id, terms, effectOf(document))
+    const number = this.#documents.add(document.id, terms, traitsOf(document))
     for (const [i, [, impact]] of impacts.entries()) this.#postings.add(terms[i]!, number, impact)
   }
 
@@ -112,10 +112,10 @@ export class SearchIndex {
     const { idHashes, nameHashes } = documents
     const exact = documents.numberOf(query)
     let isExactFound = exact === undefined
-    const keys = this.#scorer.keys(plan, documents, this.#postings, (number, relevance, hasAll) => {
-      let tier: number = hasAll ? Tier.ALL_WORDS : Tier.SOME_WORDS
-      if (hasAll && nameHashes[number] === spelled) tier = Tier.NAME
-      if (hasAll && idHashes[number] === spelled) tier = Tier.SPELLED_ID
+    const keys = this.#scorer.keys(plan, documents, this.#postings, (number, relevance) => {
+      let tier: number = Tier.WORDS
+      if (nameHashes[number] === spelled) tier = Tier.NAME
+      if (idHashes[number] === spelled) tier = Tier.SPELLED_ID
       if (number === exact) {
         tier = Tier.ID
         isExactFound = true

@@ -1,6 +1,6 @@
 import { MAX_DOCUMENTS } from "./postings.ts"
 
-/** The resolution of scores: five tiers of these and a place fit a double exactly. */
+/** The resolution of scores: four tiers of these and a place fit a double exactly. */
 const STEPS_PER_TIER = 2 ** 26
 
 const MAX_BUCKETS = 4096

@@ -8,7 +8,7 @@ import type { QueryPlan, QueryWord, TermWeights } from "./query.ts"
 const HALF_SCORE = 8
 
 /** The impact from which a word counts fully; a smaller one, as in a long text, counts in part. */
-const FULL_VALUE = 40
+const FULL_VALUE = 90
 
 /**
  * How much a longer word or a correction counts: little if a word of the query has no match at all, because
@@ -18,7 +18,7 @@ const GUESSED = 0.5
 const GUESSED_IN_VAIN = 0.05
 
 /** Minimum share of the words that a document must have. */
-const MIN_SHARE = 0.24
+const MIN_SHARE = 0.1
 
 /** The factor for a document whose name says what the query does not ask for, such as removal. */
 const UNWANTED = 0.75
@@ -30,6 +30,10 @@ const OPTIONAL = 0.6
 const DETAIL = 0.6
 /** A word is in the name of a document when its impact is this large. */
 const NAME_IMPACT = 110
+/** How much a document loses none of whose name was asked for: "list repositories" wants no `list-attestation-repositories`. */
+const UNASKED_NAME = 0.35
+/** A word of the query counts as one of the name when its impact, times how well it matches, is this large. */
+const IN_NAME = 80
 
 /**
  * Adds up how well documents match the words of a query.
@@ -42,16 +46,17 @@ export class Scorer {
   #matched: Float32Array = new Float32Array(0)
   #hitsOfWord: Uint32Array = new Uint32Array(0)
   #hits: Uint32Array = new Uint32Array(0)
+  #inName: Uint8Array = new Uint8Array(0)
 
   /**
    * One number for each document that has a word of the query, in no special order: what `toKey`
-   * makes of its relevance, from 0 up to 1, and of whether it has all the words.
+   * makes of its relevance, from 0 up to 1.
    */
   keys(
     { words, unwanted, intent }: QueryPlan,
     documents: Documents,
     postings: Postings,
-    toKey: (document: number, relevance: number, hasAll: boolean) => number,
+    toKey: (document: number, relevance: number) => number,
   ): Float64Array {
     this.#reserve(documents.capacityUsed)
     let count = 0
@@ -64,7 +69,7 @@ export class Scorer {
     }
     const required = needed.length
     const least = required > 1 ? answered * MIN_SHARE : 0
-    const { effects } = documents
+    const { effects, nameLengths } = documents
     const [unasked, factor] =
       intent === "read" ? [CHANGES, CHANGES_UNASKED] : [READS, intent ? READS_UNASKED : 1]
     const keys = new Float64Array(count)
@@ -73,11 +78,14 @@ export class Scorer {
       const document = this.#hits[i]!
       const matched = this.#matched[document]!
       const asked = effects[document] === unasked ? factor : 1
-      const relevance = (this.#sum[document]! * matched * asked) / required
+      const inName = Math.min(1, this.#inName[document]! / Math.max(1, nameLengths[document]!))
+      const named = 1 - UNASKED_NAME * (1 - inName)
+      const relevance = (this.#sum[document]! * matched * asked * named) / required
       this.#sum[document] = 0
       this.#matched[document] = 0
+      this.#inName[document] = 0
       if (matched <= least) continue
-      keys[kept++] = toKey(document, relevance / (relevance + HALF_SCORE), matched >= required)
+      keys[kept++] = toKey(document, relevance / (relevance + HALF_SCORE))
     }
     return keys.subarray(0, kept)
   }
@@ -101,7 +109,10 @@ export class Scorer {
     const exactAnswers = collect(word.forms)
     const surely = collect(word.others)
     collect(word.guesses)
-    const uses = exactAnswers > 0 ? exactAnswers : answers
+    // A document that only mentions a word makes it less common than one that is about it.
+    const counted = exactAnswers > 0 ? exactAnswers : answers
+    let uses = 0
+    for (let i = 0; i < counted; i++) uses += best[this.#hitsOfWord[i]!]! / MAX_IMPACT
     const weight = (word.required ? 1 : OPTIONAL) * (word.isDetail ? DETAIL : 1)
     const rarity = Math.log(1 + (documents.size - uses + 0.5) / (uses + 0.5))
     const scale = (weight * rarity) / MAX_IMPACT
@@ -110,6 +121,7 @@ export class Scorer {
       const document = this.#hitsOfWord[i]!
       const value = best[document]!
       if (this.#sum[document] === 0) this.#hits[total++] = document
+      if (value >= IN_NAME) this.#inName[document]!++
       this.#sum[document]! += value * scale
       if (word.required) {
         this.#matched[document]! += i < surely ? Math.min(1, value / FULL_VALUE) : guessed
@@ -125,6 +137,7 @@ export class Scorer {
     this.#matched = grown(this.#matched, count)
     this.#hitsOfWord = grown(this.#hitsOfWord, count)
     this.#hits = grown(this.#hits, count)
+    this.#inName = grown(this.#inName, count)
   }
 }
 

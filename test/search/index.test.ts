@@ -125,7 +125,7 @@ describe("SearchIndex.search", () => {
     expect(index.search("task")).toHaveLength(20)
   })
 
-  test("ranks the id before the name, the name before all words, all words before some", () => {
+  test("ranks the id before the name, the name before its words, all of them before some", () => {
     const index = indexOf(
       { id: "some.words", description: "create create create" },
       { id: "all.words", description: "where issues are made: create, github" },
@@ -142,7 +142,7 @@ describe("SearchIndex.search", () => {
       "some.words",
     ])
     expect(index.search("create.githubIssue").map((hit) => Math.floor(hit.score))).toEqual([
-      4, 3, 2, 1, 0,
+      3, 2, 1, 0, 0,
     ])
   })
 
@@ -155,6 +155,24 @@ describe("SearchIndex.search", () => {
     )
 
     expect(idsOf(index, "widget")).toEqual(["a.widgetOf", "b.b", "c.c", "d.d"])
+  })
+
+  test("ranks the thing itself before what has more to its name", () => {
+    const index = indexOf(
+      { id: "pay.customerBankAccounts", description: "Of a customer", title: "A customer's" },
+      { id: "pay.customers", description: "" },
+    )
+
+    expect(idsOf(index, "customer")).toEqual(["pay.customers", "pay.customerBankAccounts"])
+  })
+
+  test("finds an operation by the fixed segments of its path", () => {
+    const index = indexOf(
+      { id: "repos.top-sources", description: "", path: "/repos/{owner}/traffic/popular" },
+      { id: "repos.pages", description: "", path: "/repos/{traffic}/pages" },
+    )
+
+    expect(idsOf(index, "traffic")).toEqual(["repos.top-sources"])
   })
 
   test("finds an operation by the names of its input", () => {

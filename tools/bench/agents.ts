@@ -56,7 +56,7 @@ export async function measureAgents(log: (text: string) => void): Promise<AgentR
     log(`Describing every operation of ${document.name}`)
     descriptions.push(await describeAll(document))
   }
-  log("Asking 100 questions")
+  log("Asking 200 questions")
   const recall = measureRecall(registryOf(documents))
   return { tasks, descriptions, recall }
 }

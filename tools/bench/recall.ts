@@ -5,7 +5,7 @@ import questions from "./questions.json" with { type: "json" }
 
 type Search = (query: string, limit: number) => readonly string[]
 
-/** Asks 100 questions over all documents, of our search and of two plain ones over the same texts. */
+/** Asks 200 questions over all documents, of our search and of two plain ones over the same texts. */
 export function measureRecall(registry: AnyRegistry): readonly Recall[] {
   const documents = registry
     .list()

@@ -174,6 +174,50 @@ describe("imported operations", () => {
   })
 })
 
+describe("a search finds operations by the members of their bodies", () => {
+  const name = { type: "string" }
+  const properties = { visibility: { type: "string" }, archivedAt: { ...name, readOnly: true } }
+  const parts: Raw = { Part: { allOf: [{ type: "object", properties }] } }
+  const ref = { $ref: "#/components/schemas/Part" }
+  const body = (type: string): Raw => ({ content: { [type]: { schema: ref } } })
+  const json = openapi(
+    {
+      "/repos/{id}": { patch: { operationId: "change", requestBody: body("application/json") } },
+      "/other": { post: { operationId: "other" } },
+    },
+    { components: { schemas: parts } },
+  )
+  const form = openapi(
+    { "/repos": { patch: { operationId: "change", requestBody: body("multipart/form-data") } } },
+    { components: { schemas: parts } },
+  )
+  const swagger = {
+    swagger: "2.0",
+    info: { title: "Old", version: "1" },
+    paths: {
+      "/repos": {
+        patch: {
+          operationId: "change",
+          parameters: [{ name: "visibility", in: "formData", type: "string" }],
+        },
+      },
+    },
+  }
+
+  test.each([
+    ["in JSON, by reference and allOf", json, {}],
+    ["as inputs of their own", json, { flatten: true }],
+    ["in a form", form, {}],
+    ["in a form of Swagger 2.0", swagger, {}],
+  ])("%s", (_, spec, options) => {
+    const operations = FromOpenAPI(spec, { namespace: "api", baseUrl: "http://x", ...options })
+    const registry = quietRegistry(operations)
+
+    expect(registry.search("visibility").map(({ id }) => id)).toEqual(["api.change"])
+    expect(registry.search("archived")).toEqual([])
+  })
+})
+
 describe("an import is lazy", () => {
   test("nothing of a schema is read before it is needed, and then only that", async () => {
     const touched: string[] = []
@@ -205,7 +249,6 @@ describe("an import is lazy", () => {
     touched.length = 0
     const registry = quietRegistry(operations)
     const listed = registry.list().map(({ name, description, type }) => [name, description, type])
-    void registry.search("one")
 
     expect(listed).toEqual([
       ["useOne", "POST /1", "mutation"],
@@ -218,6 +261,9 @@ describe("an import is lazy", () => {
       code: "VALIDATION_ERROR",
     })
     expect(registry.getSpec("api.useTwo")?.inputSchema).toHaveProperty("$defs.Two")
+    expect(new Set(touched)).toEqual(new Set(["One", "Two"]))
+    // The first search reads the names of the members of bodies.
+    void registry.search("one")
     expect(new Set(touched)).toEqual(new Set(["One", "Two"]))
   })
 

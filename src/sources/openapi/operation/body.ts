@@ -188,6 +188,23 @@ export function propertiesOf(schema: Place | undefined): Map<string, Place> {
   return byName
 }
 
+function fieldsOf({ form }: Body, media: Media | undefined): Map<string, Place> {
+  return form === undefined
+    ? propertiesOf(media?.schema)
+    : new Map(form.map((place) => [nameOf(place), place]))
+}
+
+/** The names of all properties that a body can have, whatever its content type. */
+export function memberNames(body: Body | undefined): readonly string[] {
+  const names = new Set<string>()
+  for (const media of body?.media ?? []) {
+    for (const [name, place] of fieldsOf(body as Body, media)) {
+      if (!isReadOnly(place)) names.add(name)
+    }
+  }
+  return [...names]
+}
+
 /** Reduces a body to the chosen content type, if it is declared. */
 export function chosenBody(body: Body, contentType: string | undefined): Body {
   if (contentType === undefined) return body
@@ -218,10 +235,7 @@ export function flatten(
   const media = sent && ["json", "form", "multipart"].includes(sent.class) ? sent : undefined
   const parts = allOfParts(media?.schema)
   if (body.form === undefined && !parts.every(isSpreadable)) return undefined
-  const fields =
-    body.form === undefined
-      ? propertiesOf(media?.schema)
-      : new Map(body.form.map((place) => [nameOf(place), place]))
+  const fields = fieldsOf(body, media)
   if (fields.size === 0) return undefined
   const needed = new Set(
     body.required ? parts.flatMap((part) => stringsOf(part?.value["required"])) : [],

@@ -23,7 +23,15 @@ import type { Note, OpenAPIDocument, Place } from "../document.ts"
 import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
 import { READS, annotationsOf, declaredAnnotations, declaredDeprecation } from "./annotations.ts"
-import { chosenBody, declaresBody, flatten, mediaModel, propertiesOf, readBody } from "./body.ts"
+import {
+  chosenBody,
+  declaresBody,
+  flatten,
+  mediaModel,
+  memberNames,
+  propertiesOf,
+  readBody,
+} from "./body.ts"
 import type { Body, Flattened } from "./body.ts"
 import type { RawOperation } from "./list.ts"
 import { dateKeys } from "./parameter.ts"
@@ -188,7 +196,9 @@ export class OperationSource implements LazyParts, ShowsRequest {
   }
 
   get inputNames(): readonly string[] {
-    return this.inputs.map(({ key }) => key)
+    const { parameters, body, flat } = this.readInputs()
+    const names = parameters.list.map(({ key }) => key)
+    return [...names, ...(flat === undefined ? memberNames(body) : flat.names.keys())]
   }
 
   get request(): OperationRequest {
