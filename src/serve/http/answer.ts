@@ -1,14 +1,13 @@
 // Answers of the API: results, streams and problems.
 
 import { unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
-import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import { encodeEnvelope, encodeValue } from "./lazy-codec.ts"
 import { isCallError } from "../../core/errors.ts"
 import { mapError } from "../../core/map-error.ts"
 import { problemOf, retryAfterOf, type HTTPProblem } from "../../core/problem.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { isFileLike } from "../../schema/files.ts"
-import { fileFieldsOf } from "../../schema/file-fields.ts"
 import type { HTTPAnswer, HTTPHeaders, HTTPStream } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { EventStream } from "./sse.ts"
@@ -92,7 +91,7 @@ export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
   }
 }
 
-/** An envelope as JSON. */
+/** An envelope as JSON. Throws `NotReady` for the first one with bytes or files. */
 export function envelopeText(envelope: ResponseEnvelope): string {
   const meta = localMetaText(envelope)
   if (meta === undefined) return JSON.stringify(encodeEnvelope(envelope))
@@ -146,9 +145,8 @@ export function dataAnswer(
 ): HTTPAnswer | Promise<HTTPAnswer> {
   const { data } = envelope
   if (isFileLike(data) || data instanceof Uint8Array || data instanceof ArrayBuffer) {
-    const mediaType = fileFieldsOf(outputSchema)?.whole?.mediaType
     return import("./files/download.ts").then(({ fileAnswer }) =>
-      fileAnswer(envelope, mediaType, logger, { ...COMMON_HEADERS, ...headers }),
+      fileAnswer(envelope, outputSchema, logger, { ...COMMON_HEADERS, ...headers }),
     )
   }
   const text = dataText(envelope)

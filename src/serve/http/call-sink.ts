@@ -13,7 +13,6 @@ import { readOuterText, type NestedInOuter, type OuterCall } from "../../core/ou
 import type { CallOptions, CallPolicy, Identity, OperationSpec } from "../../core/types.ts"
 import { perObject } from "../../internal/per-object.ts"
 import { compileSchema } from "../../schema/compiled.ts"
-import { viewOf } from "../../schema/read/view.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { accepts, EVENTS } from "../negotiate.ts"
 import { badRequest, HTTPRefusal } from "./context.ts"
@@ -258,16 +257,26 @@ function milliseconds(text: string): number {
 
 /**
  * Returns the input; a missing one becomes the empty object if the operation takes only objects and `{}` is
- * valid.
+ * valid. A promise, if the schema has no single type: what reads such a schema is loaded with the first of them.
  */
 export function inputOrEmpty(input: unknown, spec: OperationSpec): unknown {
-  return input === undefined && takesEmpty(spec) ? {} : input
+  if (input !== undefined) return input
+  const isEmpty = takesEmpty(spec)
+  const choose = (chosen: boolean): object | undefined => (chosen ? {} : undefined)
+  return isEmpty instanceof Promise ? isEmpty.then(choose) : choose(isEmpty)
 }
 
-const takesEmpty = perObject(({ inputSchema }: OperationSpec): boolean => {
+const takesEmpty = perObject(({ inputSchema }: OperationSpec): boolean | Promise<boolean> => {
   const compiled = compileSchema(inputSchema)
-  const { types } = viewOf(compiled.schema)
-  if (types.size !== 1 || !types.has("object") || compiled.check(undefined)) return false
+  const { type } = compiled.schema
+  if (typeof type === "string" && type !== "object") return false
+  if (compiled.isOpen || compiled.check(undefined)) return false
   // A property with a default may be left out even if it is required.
-  return compiled.check({}) || compiled.check(compiled.normalizer("defaults").normalize({}).value)
+  const isEmptyValid = (): boolean =>
+    compiled.check({}) || compiled.check(compiled.normalizer("defaults").normalize({}).value)
+  if (type === "object") return isEmptyValid()
+  return import("../../schema/read/view.ts").then(({ viewOf }) => {
+    const { types } = viewOf(compiled.schema)
+    return types.size === 1 && types.has("object") && isEmptyValid()
+  })
 })

@@ -1,12 +1,11 @@
 import { jsonAnswer, dataAnswer, envelopeText, withHeaders } from "./answer.ts"
-import { decodeFiles } from "../../core/decode-files.ts"
 import { idOf } from "../../core/define.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { FILE_MARK, isFileLike } from "../../schema/files.ts"
-import { viewOf } from "../../schema/read/view.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { decodeInput } from "./decode-input.ts"
 import { answerOperation } from "./deprecation.ts"
 import { readInput } from "./read-input.ts"
 import type { HTTPAnswer } from "../exchange.ts"
@@ -86,7 +85,7 @@ async function describeOrStream(context: HTTPContext, request: RouteRequest): Pr
   return await answerOperation(context, request, spec, gatewayPath, async () => {
     refuseGet(id, spec)
     const answer = await answerCall(context, request, spec, () =>
-      decodeFiles(spec.inputSchema, context.parseJSON(text, spec)),
+      decodeInput(spec, context.parseJSON(text, spec)),
     )
     return withHeaders(answer, { vary: "Accept, Prefer" })
   })
@@ -124,21 +123,21 @@ async function answerCall(
   const isBare = incoming.query !== "" && (await asksToUnwrap(incoming.query))
   const preferred = preferredReturn(incoming.header("prefer"))
   const envelope = select(await context.execute(id, spec, await read(), request))
+  // Other metadata than that of a local result would be lost.
+  const isFile = isFileLike(envelope.data) && envelope.meta.source === "local"
+  const isStreamed = preferred === "file" && isFile && (await mayBeStreamed(spec))
   const answer = await encodeFiles(() => {
     if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
-    if (preferred === "file" && mayBeStreamed(envelope, spec)) {
-      return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
-    }
+    if (isStreamed) return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
     return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
   })
   if (!asksForType(incoming.header("prefer"))) return answer
   return withHeaders(answer, { "operation-type": spec.type })
 }
 
-/** Whether a result can be the body of an answer: clients of a schema with `File` expect a `File`, and no stream. */
-function mayBeStreamed({ data, meta }: ResponseEnvelope, { outputSchema }: OperationSpec): boolean {
-  // Other metadata than that of a local result would be lost.
-  if (!isFileLike(data) || meta.source !== "local") return false
+/** Whether a file can be the body of an answer: clients of a schema with `File` expect a `File`, and no stream. */
+async function mayBeStreamed({ outputSchema }: OperationSpec): Promise<boolean> {
+  const { viewOf } = await import("../../schema/read/view.ts")
   return viewOf(outputSchema).first(FILE_MARK) !== "file"
 }
 

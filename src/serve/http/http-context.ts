@@ -1,7 +1,8 @@
 // What the routes of the HTTP API share: their calls, streams, values and problems.
 
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
-import { decodeFiles } from "../../core/decode-files.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
+import { decodeInput } from "./decode-input.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
 import { watchResume } from "../../core/resume.ts"
@@ -134,12 +135,18 @@ export class HTTPContext implements CallsHost {
     { incoming, caller }: CallRequest,
     own?: ItemTerms,
   ): Promise<ResponseEnvelope> {
-    const run = (values?: CallOptions["metadata"]): Promise<ResponseEnvelope> => {
+    type Values = CallOptions["metadata"]
+    const start = (values: Values, given: unknown): Promise<ResponseEnvelope> => {
       // Further calls of a batch.
       if (this.#isEnded) throw closing()
       const terms = withValues(termsOf(incoming, this.options.timeout), values)
       const call = new HTTPCall(id, incoming, caller?.identity, terms, this, own)
-      return call.run(this.registry, inputOrEmpty(input, spec))
+      return call.run(this.registry, given)
+    }
+    const run = (values?: Values): Promise<ResponseEnvelope> => {
+      const given = inputOrEmpty(input, spec)
+      if (!(given instanceof Promise)) return start(values, given)
+      return given.then((ready) => start(values, ready))
     }
     try {
       const values = this.valuesFor(id, incoming, caller?.identity)
@@ -158,7 +165,10 @@ export class HTTPContext implements CallsHost {
     render: (envelope: ResponseEnvelope) => string,
   ): Promise<HTTPAnswer> {
     const envelope = await this.execute(id, spec, input, request)
-    return jsonAnswer(render(envelope), { "x-dry-run": "1", "cache-control": "no-store" })
+    return jsonAnswer(await encodeFiles(() => render(envelope)), {
+      "x-dry-run": "1",
+      "cache-control": "no-store",
+    })
   }
 
   /**
@@ -176,6 +186,7 @@ export class HTTPContext implements CallsHost {
     const values = await this.valuesFor(id, incoming, caller.identity)
     const terms = withValues(streamTermsOf(incoming), values)
     const { metadata, check } = watchResume(terms.metadata)
+    const given = await inputOrEmpty(input, spec)
     const full = caller.openStream()
     if (full !== undefined) throw full
     const { requestId } = incoming
@@ -193,7 +204,7 @@ export class HTTPContext implements CallsHost {
         return responseHostOf(incoming, id, logger)
       },
     }
-    const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
+    const items = this.registry.subscribe(id, given, options)
     const first = items.next().then((item) => {
       check(id)
       return item
@@ -230,7 +241,7 @@ export class HTTPContext implements CallsHost {
   /** Reads the body of a request as the input of an operation in JSON. */
   async readJSON(incoming: HTTPIncoming, spec: OperationSpec): Promise<unknown> {
     const text = await incoming.readBody(this.options.maxBodyBytes)
-    return decodeFiles(spec.inputSchema, this.parseBody(text, spec))
+    return decodeInput(spec, this.parseBody(text, spec))
   }
 
   /**

@@ -1,17 +1,12 @@
 import { asksForDryRun } from "./call-sink.ts"
-import { decodeFiles } from "../../core/decode-files.ts"
 import { idOf } from "../../core/define.ts"
 import { pathParameters } from "../../core/rest-route.ts"
 import type { OperationSpec, RestRoute } from "../../core/types.ts"
-import { isRecord } from "../../internal/guards.ts"
-import { getOwn, setOwn, type JsonSchema } from "../../schema/json.ts"
 import type { HTTPAnswer } from "../exchange.ts"
-import { hasBody } from "../negotiate.ts"
-import { badRequest, refuseGet } from "./context.ts"
-import type { HTTPRefusal, ResolvedHTTPOptions, Route, RouteRequest, Routes } from "./context.ts"
+import { refuseGet } from "./context.ts"
+import type { ResolvedHTTPOptions, Route, RouteRequest, Routes } from "./context.ts"
 import { answerOperation } from "./deprecation.ts"
 import { HEALTH_PATHS } from "./endpoints.ts"
-import { readInput } from "./read-input.ts"
 import type { HTTPContext } from "./http-context.ts"
 import type { Mounts } from "./mounts.ts"
 import { answerData } from "./rest.ts"
@@ -129,11 +124,11 @@ function ownRoute(context: HTTPContext, id: string, { method, path, status }: Re
   const pathTo = ({ namespace, name }: OperationSpec): string =>
     up + `${context.options.rest?.path}/${namespace}/${name}`.slice(1)
   const answer = async (request: RouteRequest, spec: OperationSpec): Promise<HTTPAnswer> => {
-    const answered = await answerData(context, request, spec, () => {
+    const answered = await answerData(context, request, spec, async () => {
       if (method === "GET") refuseGet(id, spec)
-      return isQuery
-        ? readQuery(context, request, spec, names)
-        : readBody(context, request, spec, names)
+      const { readBody, readQuery } = await import("./route-input.ts")
+      const read = isQuery ? readQuery : readBody
+      return await read(context, request, spec, names)
     })
     if (asksForDryRun(request.incoming)) return answered
     const isUsual = answered.status === 200 || answered.status === 204
@@ -149,59 +144,4 @@ function ownRoute(context: HTTPContext, id: string, { method, path, status }: Re
       return answerOperation(context, request, spec, pathTo, () => answer(request, spec))
     },
   }
-}
-
-/** An input in the path and the query. */
-async function readQuery(
-  context: HTTPContext,
-  { incoming, params }: RouteRequest,
-  spec: OperationSpec,
-  names: readonly string[],
-): Promise<unknown> {
-  if (incoming.method === "DELETE" && hasBody(incoming)) {
-    throw badRequest("DELETE takes its input in the path and the query. Send no body.")
-  }
-  const { parseQuery, readFormInput } = await import("../query-input.ts")
-  const texts = parseQuery(incoming.query)
-  for (const [at, name] of names.entries()) {
-    const text = params[at] ?? ""
-    if (texts.get(name)?.every((one) => one === text) === false) throw twice(name, "query")
-    texts.set(name, [text])
-  }
-  const schema = spec.inputSchema as JsonSchema
-  return decodeFiles(
-    schema,
-    readFormInput(texts, schema, (text) => context.parseJSON(text, spec)),
-  )
-}
-
-/** An input in the path and the body. */
-async function readBody(
-  context: HTTPContext,
-  { incoming, params }: RouteRequest,
-  spec: OperationSpec,
-  names: readonly string[],
-): Promise<unknown> {
-  const body = await readInput(context, incoming, spec)
-  if (names.length === 0) return body
-  if (body !== undefined && !isRecord(body)) {
-    throw badRequest("The body must be a JSON object: its members are added to those of the path.")
-  }
-  const { readFormInput } = await import("../query-input.ts")
-  const texts = new Map(names.map((name, at) => [name, [params[at] ?? ""]]))
-  const parse = (text: string): unknown => context.parseJSON(text, spec)
-  const placed = readFormInput(texts, spec.inputSchema as JsonSchema, parse) as object
-  const input = { ...body }
-  for (const [name, value] of Object.entries(placed)) {
-    if (Object.hasOwn(input, name) && getOwn(input, name) !== value) throw twice(name, "body")
-    setOwn(input, name, value)
-  }
-  return input
-}
-
-/** The refusal of two values for one input: code in front of the server may have checked that of the path. */
-function twice(name: string, place: "body" | "query"): HTTPRefusal {
-  return badRequest(
-    `"${name}" is in the path. Leave it out of the ${place}, or send the same value.`,
-  )
 }

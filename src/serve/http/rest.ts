@@ -1,9 +1,9 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec, RestRoute } from "../../core/types.ts"
 import { idOf } from "../../core/define.ts"
-import { decodeFiles } from "../../core/decode-files.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { dataAnswer, itemText } from "./answer.ts"
+import { decodeInput } from "./decode-input.ts"
 import { answerOperation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { readInput } from "./read-input.ts"
@@ -60,7 +60,7 @@ function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
     const { readQueryInput } = await import("../query-input.ts")
     const schema = spec.inputSchema as JsonSchema
     const parse = (text: string): unknown => context.parseJSON(text, spec)
-    return decodeFiles(schema, readQueryInput(request.incoming.query, schema, parse))
+    return await decodeInput(spec, readQueryInput(request.incoming.query, schema, parse))
   })
 }
 

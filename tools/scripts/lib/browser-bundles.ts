@@ -41,7 +41,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     name: "an HTTP server with a registry",
     source: `export { createRegistry, defineOperation } from "@alkdev/operations"
       export { toHTTP } from "@alkdev/operations/to-http"`,
-    limit: 129_900,
+    limit: 125_700,
     goal: 115_000,
   },
 ]

@@ -2,6 +2,7 @@ import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import { parseMediaType } from "../../../http-client/media-type.ts"
 import { contentDisposition, fileNameOf } from "../../../internal/file-names.ts"
 import type { Logger } from "../../../internal/logger.ts"
+import { fileFieldsOf } from "../../../schema/file-fields.ts"
 import { isFileLike, type FileLike } from "../../../schema/files.ts"
 import type { HTTPAnswer, HTTPHeaders, HTTPSink } from "../../exchange.ts"
 
@@ -14,7 +15,7 @@ const UNKNOWN = { essence: "application/octet-stream", parameters: new Map<strin
 /** The answer with a result that is a file or bytes. */
 export function fileAnswer(
   { data, meta }: ResponseEnvelope,
-  mediaType: string | undefined,
+  outputSchema: unknown,
   logger: Logger,
   extra: HTTPHeaders,
 ): HTTPAnswer {
@@ -27,7 +28,10 @@ export function fileAnswer(
     : meta.source === "http"
       ? fileNameOf(meta.headers["content-disposition"])
       : undefined
-  const headers = { ...extra, ...fileHeaders(own || sent || mediaType, name) }
+  const headers = {
+    ...extra,
+    ...fileHeaders(own || sent || fileFieldsOf(outputSchema)?.whole?.mediaType, name),
+  }
   if (bytes !== undefined) return { status: 200, headers, body: bytes }
   const file = data as FileLike
   const { size } = file
