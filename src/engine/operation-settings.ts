@@ -1,4 +1,5 @@
 import type { AnyOperation } from "../core/define.ts"
+import { isRecord } from "../internal/guards.ts"
 import { parsePointer } from "../internal/pointer.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
 import type { ValueError } from "../core/validation.ts"
@@ -46,6 +47,11 @@ export function readPolicy(policy: OperationPolicy): OperationPolicy {
   }
 }
 
+/** Other libraries call the schemas of an operation `input` and `output`. */
+function schemaHint(value: unknown, member: string): string {
+  return isRecord(value) || typeof value === "function" ? `; a schema belongs in ${member}` : ""
+}
+
 /** The validation errors of the handler and the policy of a definition. */
 export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   const issues: ValueError[] = []
@@ -61,10 +67,10 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
     add("/normalize", `must be "strip", "keep" or "off"`)
   }
   if (output !== undefined && !["warn", "strict", "off"].includes(output)) {
-    add("/output", `must be "warn", "strict" or "off"`)
+    add("/output", `must be "warn", "strict" or "off"${schemaHint(output, "outputSchema")}`)
   }
   if (input !== undefined && input !== "warn" && input !== "strict") {
-    add("/input", `must be "warn" or "strict"`)
+    add("/input", `must be "warn" or "strict"${schemaHint(input, "inputSchema")}`)
   }
   if (defaults !== undefined && defaults !== "fill" && defaults !== "leave") {
     add("/defaults", `must be "fill" or "leave"`)

@@ -14,6 +14,7 @@ import { ProtocolError, type SurfaceCall, type SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { fitResult } from "./fit-result.ts"
 import { dryResult, resultOf, selectedItems, structured } from "./results.ts"
+import type { Selection } from "../schema/read/select.ts"
 import { SELECT } from "./select-form.ts"
 import { collect, type StreamBounds } from "./tool-forms.ts"
 import type { OperationTool } from "./tool.ts"
@@ -51,8 +52,13 @@ export async function runOperation(
       const operationInput = (selecting ?? tool.form).toInput(input)
       return dryResult(await registry.execute(tool.id, operationInput, callOptions))
     }
-    const output = tool.raw?.outputSchema ?? tool.spec.outputSchema
-    const selection = selectionOf(tool.id, output, select)
+    let selection: Selection | undefined
+    try {
+      selection = selectionOf(tool.id, tool.raw?.outputSchema ?? tool.spec.outputSchema, select)
+    } catch (error) {
+      // It is beside the input, wherever that is.
+      return errorText(error, "", tool, requestId)
+    }
     if (tool.isStream) {
       const result = await callStream(registry, tool, input, { call, requestId }, options, place)
       return bounded(tool, selectedItems(result, selection), call, options, isSearched)

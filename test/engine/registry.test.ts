@@ -309,6 +309,8 @@ describe("a spec that is registered", () => {
       { normalize: "yes" },
       `normalize must be "strip", "keep" or "off"`,
     ],
+    ["a schema as input", { input: { type: "object" } }, "a schema belongs in inputSchema"],
+    ["a schema as output", { output: Type.String() }, "a schema belongs in outputSchema"],
     ["an unknown output mode", { output: "loud" }, `output must be "warn", "strict" or "off"`],
   ]
 

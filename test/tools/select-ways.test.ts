@@ -237,6 +237,8 @@ describe.each(Object.entries(WAYS))("a selection over %s", (_, use) => {
     const before = runs.get(name)
     const { error } = (await use(name, [path])) as { error: string }
     expect(error.replaceAll('\\"', '"')).toContain(reason)
+    expect(error).toContain("/select")
+    expect(error).not.toContain("/input/select")
     expect(runs.get(name)).toBe(before)
   })
 
