@@ -165,6 +165,50 @@ describe("one socket", () => {
     expect(socket.eventNames()).toEqual([])
   })
 
+  test("hands over frames in their order, whenever they are parsed, and before it is lost", async () => {
+    const parsing = new Map<string, () => void>()
+    const { socket, recorder } = open({
+      parse: (text) => {
+        if (!text.includes("late")) return JSON.parse(text) as unknown
+        return new Promise((resolve) => parsing.set(text, () => resolve(JSON.parse(text))))
+      },
+    })
+    const receive = (requestId: string): void => {
+      socket.emit("message", Buffer.from(JSON.stringify(request(requestId))), false)
+    }
+
+    receive("first")
+    receive("late 1")
+    receive("late 2")
+    receive("last")
+    socket.emit("close", 1001, "bye")
+    const [one, two] = [...parsing.values()]
+    two?.()
+    await nextTurn()
+    expect(recorder.ids).toEqual(["first"])
+    one?.()
+    await nextTurn()
+
+    expect(recorder.ids).toEqual(["first", "late 1", "late 2", "last"])
+    expect(recorder.story.at(-1)).toBe("lost")
+  })
+
+  test("whose frame turns out to be no JSON while it is parsed is closed, and frames after it are dropped", async () => {
+    const parse = async (text: string): Promise<unknown> => {
+      await nextTurn()
+      return JSON.parse(text) as unknown
+    }
+    const { socket, recorder } = open({ parse })
+    socket.emit("message", Buffer.from("{"), false)
+    socket.emit("message", Buffer.from(JSON.stringify(request("a"))), false)
+    await nextTurn()
+    await nextTurn()
+
+    expect(recorder.story).toEqual(["lost"])
+    expect(recorder.losses[0]?.message).toContain("not JSON")
+    expect(socket.calls).toEqual(["close 1007"])
+  })
+
   test("that closed before anyone listened is a loss", () => {
     const socket = new FakeSocket()
     socket.readyState = 3

@@ -6,10 +6,10 @@ const sentTo = (url: string | undefined, options = {}): number =>
   limitsFor(url, resolveLimits(options), options).maxSentBytes
 
 describe("the largest frame that a server sends", () => {
-  test("is what a client accepts, up to 16 MiB", () => {
+  test("is what a client accepts, up to 32 MiB", () => {
     expect(sentTo("/ws?maxResultBytes=2000000")).toBe(2_000_000)
-    expect(sentTo("/ws?maxResultBytes=99999999999")).toBe(16 * MIB)
-    expect(sentTo("/ws?maxResultBytes=Infinity")).toBe(16 * MIB)
+    expect(sentTo("/ws?maxResultBytes=99999999999")).toBe(32 * MIB)
+    expect(sentTo("/ws?maxResultBytes=Infinity")).toBe(32 * MIB)
   })
 
   test.each([

@@ -1,6 +1,6 @@
 // Calls and streams of operations: pages load it with the first of them.
 
-import { encodeEnvelope } from "../../../src/core/envelope-codec.ts"
+import { decodeEnvelope, encodeEnvelope } from "../../../src/core/envelope-codec.ts"
 import type { WireEnvelope } from "../../../src/core/envelope-codec.ts"
 import { isForwarded } from "../../../src/core/error-marks.ts"
 import { CallError, isCallError } from "../../../src/core/errors.ts"
@@ -26,9 +26,11 @@ import type { Requests } from "./requests.ts"
 /** People need time to answer questions. */
 const ANSWER_TIME_MS = 600_000
 /** What a hub sends at most over a WebSocket. */
-const MAX_RESULT_BYTES = 16 * 1024 * 1024
+const MAX_RESULT_BYTES = 32 * 1024 * 1024
 /** Characters that a hub certainly receives over a WebSocket. */
 const MAX_SENT = 300_000
+/** Characters of a frame that is read between other work. */
+const LARGE = 1024 * 1024
 /** How long no WebSocket is tried after one could not be opened. */
 const PAUSE_MS = 10_000
 
@@ -129,7 +131,7 @@ export class Calls {
     onStart(call.requestId)
     const headers = { "request-id": call.requestId }
     try {
-      const envelope = (await encoded(selectData(await call, selection))) as ResponseEnvelope
+      const envelope = selected(await call, selection) as ResponseEnvelope
       return { ok: true, envelope, status: 200, headers, durationMs: performance.now() - started }
     } catch (error) {
       if (signal.aborted) return failed(cancelled(id), headers, started)
@@ -168,6 +170,8 @@ export class Calls {
       reconnect: false,
       connectTimeout: 3000,
       maxFrameBytes: MAX_RESULT_BYTES,
+      parse: (json) =>
+        json.length > LARGE ? parseInSlices(json).then(inBase64) : inBase64(parseJson(json)),
       logger: silentLogger,
     })
     this.#link = {
@@ -277,6 +281,33 @@ class Exchange {
       throw error
     }
   }
+}
+
+/** Where bytes are in results, by their `meta`. */
+const places = new WeakMap<object, NonNullable<WireEnvelope["binary"]>>()
+
+/** A frame whose results keep their bytes as base64, as they are shown. */
+function inBase64(frame: unknown): unknown {
+  for (const event of Array.isArray(frame) ? (frame as unknown[]) : [frame]) {
+    const output = isRecord(event) ? event["output"] : undefined
+    if (!isRecord(output) || !isRecord(output["meta"]) || !isRecord(output["binary"])) continue
+    places.set(output["meta"], output["binary"] as NonNullable<WireEnvelope["binary"]>)
+    delete output["binary"]
+  }
+  return frame
+}
+
+/** The selected part of a result whose bytes are base64. */
+function selected(
+  envelope: ResponseEnvelope,
+  selection: ReturnType<typeof selectionOf>,
+): WireEnvelope {
+  const binary = places.get(envelope.meta)
+  if (binary === undefined) return selectData(envelope, selection)
+  const whole = { ...envelope, binary }
+  return selection === undefined
+    ? whole
+    : encodeEnvelope(selectData(decodeEnvelope(whole), selection))
 }
 
 function withSelect(url: string, select: readonly string[] | undefined): string {

@@ -1,4 +1,6 @@
 import { isRecord } from "../../../src/internal/guards.ts"
+import { perObject } from "../../../src/internal/per-object.ts"
+import { weigh } from "../../../src/internal/weigh.ts"
 import type { Tone } from "../ui/tone.ts"
 import type { CallOutcome, HTTPProblem } from "./model.ts"
 
@@ -28,6 +30,13 @@ export function endingOf(outcome: CallOutcome): Ending {
 export function resultOf(outcome: CallOutcome): unknown {
   return outcome.ok ? outcome.envelope.data : outcome.problem
 }
+
+const LARGE = 1_000_000
+
+/** Whether a result has more than a million characters. Looked at once: of many names, a look takes long. */
+export const isLarge: (result: object) => boolean = perObject(
+  (result) => weigh(result, LARGE) === LARGE,
+)
 
 /** Whether an MCP tool reports a failure as its result. */
 function isToolError(outcome: CallOutcome): boolean {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 import { Listeners } from "../../../src/internal/listeners.ts"
-import { weigh } from "../../../src/internal/weigh.ts"
+import { isLarge } from "../api/outcome.ts"
 import type { CallOutcome, CallTrace, InputRequest, InputResponse } from "../api/model.ts"
 import type { ProgressUpdate, SourceLogLine } from "../api/model.ts"
 import type { WatchAction, WatchState } from "../watch/model.ts"
@@ -48,7 +48,6 @@ export type Run = {
 /** Ended runs that are kept, and how many of them may be large. */
 const MAX_ENDED = 20
 const MAX_LARGE = 2
-const LARGE = 1_000_000
 
 /** Calls and streams, one of each operation. They go on while other views are open. */
 class Runs {
@@ -92,9 +91,11 @@ export function isOver(run: Run): boolean {
 }
 
 function dropOldest(runs: Map<string, Run>): void {
-  const isLarge = ({ state }: Run): boolean => weigh(state, LARGE) === LARGE
   const ended = [...runs.values()].filter(isOver).toReversed()
-  const dropped = [...ended.slice(MAX_ENDED), ...ended.filter(isLarge).slice(MAX_LARGE)]
+  const large = ended.filter((run) =>
+    isLarge((run.kind === "call" ? run.state.outcome : undefined) ?? run.state),
+  )
+  const dropped = [...ended.slice(MAX_ENDED), ...large.slice(MAX_LARGE)]
   for (const { operationId } of dropped) runs.delete(operationId)
 }
 

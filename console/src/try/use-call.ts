@@ -1,4 +1,5 @@
 import { useCallback } from "react"
+import { pause } from "../../../src/internal/wait.ts"
 import { idOf } from "../api/model.ts"
 import type {
   CallOptions,
@@ -8,6 +9,7 @@ import type {
   LiveCall,
   OperationSpec,
 } from "../api/model.ts"
+import { isLarge } from "../api/outcome.ts"
 import { useHub, useHubInfo } from "../app/context.tsx"
 import { isOver, runs, useRun } from "../app/runs.ts"
 import type { CallState } from "../app/runs.ts"
@@ -88,6 +90,8 @@ function startCall(
     if (isLogged) await watch?.opened
     const asks = { live, onlyAsks: !isLive }
     const outcome = await hub.call(operationId, input, { ...options, ...asks, signal })
+    // To weigh it and to draw it take long, each.
+    if (isLarge(outcome)) await pause(0)
     watch?.ended()
     const endedAt = steadyNow()
     const ended = { startedAt, endedAt, outcome, previous }

@@ -22,7 +22,7 @@ export async function parseInSlices(text: string, slice: number = SLICE): Promis
   }
 }
 
-/** Parses a long list or object member by member. */
+/** Parses a long list or object some members at a time, and long members in the same way. */
 function* slicesOf(text: string, slice: number, depth: number): Generator<void, unknown, void> {
   const begin = text.search(/[^ \n\r\t]/)
   const open = text[begin] ?? ""
@@ -30,7 +30,16 @@ function* slicesOf(text: string, slice: number, depth: number): Generator<void, 
   if (open === '"') return JSON.parse(text)
   if (text.length <= slice || depth > MAX_DEPTH || !"[{".includes(open)) return parseJson(text)
   const [list, object]: [unknown[], object] = [[], {}]
-  let [start, inside] = [begin + 1, 0]
+  const close = open === "[" ? "]" : "}"
+  const take = (from: number, to: number): void => {
+    const members = text.slice(from, to)
+    // Nothing before or after a comma: no JSON, unless there is no comma at all.
+    const part = parseJson(members.trim() === "" ? text : open + members + close) as object
+    if (open === "[") for (const item of part as unknown[]) list.push(item)
+    else for (const [name, value] of Object.entries(part)) setOwn(object, name, value)
+  }
+  // Where the members begin that are not parsed yet, and the last of them.
+  let [first, start, inside] = [begin + 1, begin + 1, 0]
   for (let at = start, next = slice; at < text.length; at++) {
     if (at > next) {
       next = at + slice
@@ -41,17 +50,23 @@ function* slicesOf(text: string, slice: number, depth: number): Generator<void, 
     else if (char === "[" || char === "{") inside++
     else if (char === "]" || char === "}") inside--
     if (inside > 0 || (inside === 0 && char !== ",")) continue
-    // At the end of the value: before it, what is left of it must be JSON.
-    if (inside < 0 && start === begin + 1) return parseJson(text)
-    const colon =
-      open === "[" ? start - 1 : text.indexOf(":", endOfText(text, text.indexOf('"', start)))
-    const value = yield* slicesOf(text.slice(colon + 1, at), slice, depth + 1)
-    if (open === "[") list.push(value)
-    else {
-      const [name = ""] = Object.keys(parseJson(`{${text.slice(start, colon)}:0}`) as object)
-      setOwn(object, name, value)
+    if (at - start > slice) {
+      if (start > first) take(first, start - 1)
+      const colon =
+        open === "[" ? start - 1 : text.indexOf(":", endOfText(text, text.indexOf('"', start)))
+      const value = yield* slicesOf(text.slice(colon + 1, at), slice, depth + 1)
+      if (open === "[") list.push(value)
+      else {
+        const [name = ""] = Object.keys(parseJson(`{${text.slice(start, colon)}:0}`) as object)
+        setOwn(object, name, value)
+      }
+      first = at + 1
+    } else if (inside < 0 || at - first > slice) {
+      take(first, at)
+      first = at + 1
     }
     if (inside < 0) {
+      // At the end of the value: after it, what is left must be JSON.
       parseJson(`${open}${text.slice(at)}`)
       return open === "[" ? list : object
     }

@@ -21,7 +21,7 @@ const PAGE = 500
 // Prevents an endless listing.
 const MAX_PAGES = 200
 // What a hub sends over a WebSocket at most, and characters that it certainly receives.
-const MAX_RESULT_BYTES = 16 * 1024 * 1024
+const MAX_RESULT_BYTES = 32 * 1024 * 1024
 const MAX_SENT = 300_000
 
 type HubClient = ReturnType<typeof CreateClient>

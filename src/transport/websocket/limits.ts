@@ -43,7 +43,7 @@ export function resolveLimits(
 }
 
 /** The largest frame for a client that accepts it, if the server sets no limit. */
-const MAX_SENT_BYTES = 16 * MIB
+const MAX_SENT_BYTES = 32 * MIB
 
 /**
  * The limits for a client: `?maxResultBytes=` in the URL of its upgrade means that it accepts larger frames.

@@ -15,7 +15,7 @@ import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
 /** Settings of a `SocketLink`. */
 export interface SocketSettings extends LivenessSettings {
   readonly limits: SocketLimits
-  /** Parses the text of a frame, and throws for one that is not accepted; default: `JSON.parse`. */
+  /** Parses the text of a frame, also later, and throws for one that is not accepted; default: `JSON.parse`. */
   readonly parse?: ((text: string) => unknown) | undefined
 }
 
@@ -45,7 +45,7 @@ export class SocketLink implements LivePeer {
   readonly #buffer: SendBuffer
   readonly #listeners: (readonly [type: string, listener: (...args: unknown[]) => void])[] = []
   readonly #liveness: Liveness
-  /** Settles when the frames that wait for the decoder have been handled. */
+  /** Resolves when the frames that wait for the parser or the decoder have been handled. */
   #loading: Promise<void> | undefined
   #isOpen = true
   #graceTimer: unknown
@@ -150,23 +150,37 @@ export class SocketLink implements LivePeer {
     try {
       parsed = this.#parse(text)
     } catch (error) {
-      const isJSON = !(error instanceof SyntaxError)
-      return this.#fail(1007, `it sent a frame that is not ${isJSON ? "accepted" : "JSON"}`)
+      return this.#refuse(error)
     }
-    if (this.#loading !== undefined || needsCodec(parsed)) this.#holdFrame(parsed)
+    const isLate = this.#loading !== undefined || parsed instanceof Promise || needsCodec(parsed)
+    if (isLate) this.#holdFrame(parsed)
     else this.#onParsed(parsed)
   }
 
-  /** Handles a frame when what decodes it has been loaded, and those after it in their order. */
+  /** Handles a frame when it has been parsed and what decodes it has been loaded, and those after it in their order. */
   #holdFrame(parsed: unknown): void {
-    const handled = (this.#loading ?? loadCodec()).then(
-      () => {
-        if (this.#isOpen) this.#onParsed(parsed)
-        if (this.#loading === handled) this.#loading = undefined
-      },
-      (error: unknown) => this.#onError(error),
-    )
+    const handled = this.#handleLater(parsed, this.#loading).then(() => {
+      if (this.#loading === handled) this.#loading = undefined
+    })
     this.#loading = handled
+  }
+
+  /** Never rejects. */
+  async #handleLater(parsed: unknown, before: Promise<void> | undefined): Promise<void> {
+    const frame = await Promise.resolve(parsed).catch((error: unknown) => this.#refuse(error))
+    try {
+      if (needsCodec(frame)) await loadCodec()
+    } catch (error) {
+      this.#onError(error)
+    }
+    await before
+    if (this.#isOpen) this.#onParsed(frame)
+  }
+
+  /** Ends the connection because of a frame that cannot be parsed. */
+  #refuse(error: unknown): void {
+    const isJSON = !(error instanceof SyntaxError)
+    this.#fail(1007, `it sent a frame that is not ${isJSON ? "accepted" : "JSON"}`)
   }
 
   #onParsed(parsed: unknown): void {

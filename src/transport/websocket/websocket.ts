@@ -46,6 +46,11 @@ export interface WebSocketTransportOptions extends SocketLimitOptions {
   readonly blockPrivate?: boolean | undefined
   /** Allows sending the token and the headers to another machine over `ws:`, where others can read them. */
   readonly insecure?: boolean | undefined
+  /**
+   * Parses the JSON of frames: `JSON.parse`. If it returns a promise, such as of a large frame that it reads between other
+   * work, later frames wait for it.
+   */
+  readonly parse?: ((json: string) => unknown) | undefined
   /** Accept identities that the server claims for its calls. */
   readonly isTrusted?: boolean | undefined
   readonly clock?: Clock | undefined
@@ -63,6 +68,7 @@ export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
   connectTimeout: "duration",
   blockPrivate: "boolean",
   insecure: "boolean",
+  parse: "function",
   isTrusted: "boolean",
   clock: "clock",
   logger: "logger",
@@ -96,7 +102,8 @@ export function createWebSocketTransport(
   const { maxFrameBytes } = limits
   const dial = { ...options, maxFrameBytes, connectTimeout, clock }
   const lifecycle = pageLifecycle()
-  const shared = { limits, clock, isTrusted: options.isTrusted, lifecycle, announces: true }
+  const { isTrusted, parse } = options
+  const shared = { limits, clock, isTrusted, parse, lifecycle, announces: true }
   if (isSocket(target)) {
     const connect = awaitSocket(target, dial)
     return new SocketTransport({ ...shared, connect, peer: "the server" })

@@ -1,12 +1,11 @@
 import type { CallOutcome } from "../../api/model.ts"
-import { endingOf, resultOf } from "../../api/outcome.ts"
+import { endingOf, isLarge, resultOf } from "../../api/outcome.ts"
 import type { Tone } from "../../ui/tone.ts"
 import { printJson } from "../../ui/json-text.ts"
 import { StoredValue } from "../../ui/stored-value.ts"
 import type { Shelf } from "../../ui/stored-value.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { listOf } from "../../../../src/schema/json.ts"
-import { weigh } from "../../../../src/internal/weigh.ts"
 import { withoutSecrets } from "./mask.ts"
 
 /** A call that was made from this browser. */
@@ -32,8 +31,6 @@ export interface HistoryEntry {
 export const KEY = "operations.history"
 const MAX_ENTRIES = 100
 const MAX_RESULT = 48 * 1024
-/** Of what is larger nothing is kept, and little is read. */
-const MAX_MASKED = 1024 * 1024
 const MAX_TOTAL = 2 * 1024 * 1024
 
 /** Makes an entry: without secrets, and with the result only when it is small. */
@@ -45,9 +42,8 @@ export function toEntry(
   at: number,
 ): HistoryEntry {
   const { value, removed } = withoutSecrets(input, schema)
-  const whole = resultOf(outcome)
-  const isLarge = weigh(whole, MAX_MASKED) === MAX_MASKED
-  const result = isLarge ? undefined : withoutSecrets(whole).value
+  // Of what is large nothing is kept, and little is read.
+  const result = isLarge(outcome) ? undefined : withoutSecrets(resultOf(outcome)).value
   const size = printJson(result)?.length ?? 0
   const { text, tone, code } = endingOf(outcome)
   return {
