@@ -97,7 +97,7 @@ const SSE_OPTIONS: OptionsSchema<SSEOptions> = {
 
 const MOUNTED: readonly OptionRule[] = [
   "function",
-  { methods: ["fetch"], expected: "a server with fetch() and node()" },
+  { methods: ["fetch"], expected: "a server such as toMCP(registry)" },
 ]
 
 /** Rule of the option `mounts`. */
