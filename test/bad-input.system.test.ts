@@ -5,6 +5,7 @@ import * as api from "../src/index.ts"
 import * as schemas from "../src/schemas.ts"
 import { isCallError, OperationRegistry } from "../src/index.ts"
 import { greet, operation, quietRegistry } from "./support/operations.ts"
+import { runs } from "./support/nightly.ts"
 
 // These take longer to make than to pass: one of each for all.
 const WIDE = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index]))
@@ -288,7 +289,7 @@ describe("random nonsense", () => {
         expect(error === undefined || isOurs(error)).toBe(true)
         expect(registry.list()).toHaveLength(error === undefined ? 1 : 0)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -304,7 +305,7 @@ describe("random nonsense", () => {
           expect(error === undefined || isCallError(error)).toBe(true)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -322,7 +323,7 @@ describe("random nonsense", () => {
         }
         expect(agrees).toBe(true)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(500) },
     )
   })
 })

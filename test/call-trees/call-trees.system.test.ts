@@ -7,7 +7,7 @@ import { worlds } from "./plan.ts"
 import { play } from "./play.ts"
 
 // More of them: TREE_CALLS=100000 TREE_SEED=7 npx vitest run test/call-trees/call-trees.system.test.ts
-const CALLS = Number(env["TREE_CALLS"] ?? 2_000)
+const CALLS = Number(env["TREE_CALLS"] ?? 800)
 const SEED = Number(env["TREE_SEED"] ?? 1)
 /** Histories of one seed. */
 const ROUND = 50
@@ -37,7 +37,7 @@ describe("whatever is called, repeated, cut, replaced and set again,", () => {
   )
 
   test("one plan is one history", async () => {
-    for (const plan of fc.sample(worlds, { seed: SEED, numRuns: 20 })) {
+    for (const plan of fc.sample(worlds, { seed: SEED, numRuns: 10 })) {
       const [one, other] = [await play(plan), await play(plan)]
       expect(other.journal.lines).toEqual(one.journal.lines)
       expect(one.journal.lines.length).toBeGreaterThan(0)
@@ -45,14 +45,15 @@ describe("whatever is called, repeated, cut, replaced and set again,", () => {
   })
 
   test("the histories show every way in which a call can end", async () => {
-    const ends = new Set<string>()
-    for (const plan of fc.sample(worlds, { seed: SEED, numRuns: 150 })) {
+    const missing = new Set(ENDS)
+    for (const plan of fc.sample(worlds, { seed: SEED, numRuns: 300 })) {
       const { journal } = await play(plan)
       for (const { error, wasReplayed } of journal.attempts) {
-        ends.add(error?.code ?? (wasReplayed ? "replayed" : "ok"))
+        missing.delete(error?.code ?? (wasReplayed ? "replayed" : "ok"))
       }
+      if (missing.size === 0) break
     }
-    expect([...ends]).toEqual(expect.arrayContaining(ENDS))
+    expect([...missing]).toEqual([])
   })
 })
 

@@ -8,7 +8,7 @@ import { play } from "./play.ts"
 import type { OpenWay } from "./play.ts"
 
 // More of them: TREE_HISTORIES=2000 TREE_SEED=7 npx vitest run test/call-trees/expiring-tokens.system.test.ts
-const HISTORIES = Number(env["TREE_HISTORIES"] ?? 30)
+const HISTORIES = Number(env["TREE_HISTORIES"] ?? 12)
 const SEED = Number(env["TREE_SEED"] ?? 1)
 
 const WAYS: Readonly<Record<string, (lifetime: number) => OpenWay>> = {

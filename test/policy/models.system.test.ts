@@ -15,7 +15,7 @@ import type { Comparison } from "./models.ts"
 
 const RUNS = 20
 // More of them: MODEL_STEPS=1000000 npx vitest run test/policy/models.system.test.ts
-const STEPS = Number(process.env["MODEL_STEPS"] ?? 40_000)
+const STEPS = Number(process.env["MODEL_STEPS"] ?? 16_000)
 
 describe("the state of policies is that of a slow, obvious model, step by step:", () => {
   test.each<[string, Comparison, number]>([

@@ -6,7 +6,7 @@ import { SABOTAGES } from "./sim/sabotage.ts"
 import { SEEDS } from "./seeds.ts"
 
 // More of them: SIM_SEEDS=200000 npx vitest run test/protocol/simulation.system.test.ts
-const COUNT = Number(env["SIM_SEEDS"] ?? 400)
+const COUNT = Number(env["SIM_SEEDS"] ?? 150)
 const FIRST = Number(env["SIM_FIRST"] ?? 1)
 const PIECES = 4
 /** How many histories a sabotage has to show itself in. */
@@ -41,7 +41,7 @@ describe("whatever the network and the processes do", () => {
   )
 
   test("one seed is one history", async () => {
-    for (const seed of range(1, 50)) {
+    for (const seed of range(1, 20)) {
       const [one, other] = [await live(seed), await live(seed)]
       expect(other.journal.lines).toEqual(one.journal.lines)
       expect(one.journal.lines.length).toBeGreaterThan(0)
@@ -49,22 +49,26 @@ describe("whatever the network and the processes do", () => {
   })
 
   test("the histories show every way in which a request can end", async () => {
-    const ends = new Set<string>()
-    for (const seed of range(1, 200)) {
+    const missing = new Set([
+      ...["ok", "left", "PLANNED", "TIMEOUT", "ABORTED", "UNAVAILABLE", "DATA_LOSS"],
+    ])
+    for (const seed of range(1, 400)) {
       const { journal } = await live(seed)
       for (const { result, error } of journal.outcomes.values()) {
-        ends.add(result === "error" ? (error as { code: string }).code : String(result))
+        missing.delete(result === "error" ? (error as { code: string }).code : String(result))
       }
+      if (missing.size === 0) break
     }
-    const expected = ["ok", "left", "PLANNED", "TIMEOUT", "ABORTED", "UNAVAILABLE", "DATA_LOSS"]
-    expect([...ends]).toEqual(expect.arrayContaining(expected))
+    expect([...missing]).toEqual([])
   })
 })
 
 describe("a protocol that is broken on purpose is found out", () => {
   test.each(SABOTAGES)("$name", async (sabotage) => {
-    const found: string[] = []
-    for (const seed of range(1, FEW)) found.push(...violations(await live(seed, sabotage)))
-    expect(found.filter((what) => sabotage.shows.test(what))).not.toEqual([])
+    for (const seed of range(1, FEW)) {
+      const found = violations(await live(seed, sabotage))
+      if (found.some((what) => sabotage.shows.test(what))) return
+    }
+    expect.unreachable("No history shows it.")
   })
 })

@@ -60,7 +60,7 @@ const { values } = parseArgs({
 const minutes = values.quick ? 0 : Number(values.minutes)
 if (!(minutes >= 0)) throw new Error(`--minutes must be a number, got "${values.minutes}".`)
 const pace: Pace = values.quick
-  ? { load: 1000, beforeFault: 200, rest: 500 }
+  ? { load: 400, beforeFault: 100, rest: 500 }
   : { load: 5000, beforeFault: 1500, rest: 5000 }
 // Open handles do not keep the process alive.
 process.exit(await main(minutes * 60_000))

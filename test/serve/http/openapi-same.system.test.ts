@@ -13,6 +13,7 @@ import { declaredStatus } from "../../../src/core/problem.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { demo } from "./openapi-demo.ts"
 import { partDifference, schemaDifference } from "./openapi-same.ts"
+import { runs } from "../../support/nightly.ts"
 
 const ABOUT: DocumentOptions = {
   ...{ title: "Same", version: "7.7.7", restPath: "/api", security: ["bearer"] },
@@ -368,6 +369,6 @@ test("any registry is the same after the way there and back", () => {
 
       expectSame(thereAndBack(operations, openapi))
     }),
-    { numRuns: 150 },
+    { numRuns: runs(60) },
   )
 })

@@ -11,6 +11,7 @@ import { exampleFiles, exampleText } from "../../sources/openapi/oas-examples.ts
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { differences, faultsOf, wayBack } from "./openapi-back.ts"
 import { demo } from "./openapi-demo.ts"
+import { runs } from "../../support/nightly.ts"
 
 const look = Type.Object({
   text: Type.String(),
@@ -266,6 +267,6 @@ test("any schemas make the way there and back", async () => {
         expect(await faultsOf(document)).toBeUndefined()
       },
     ),
-    { numRuns: 80 },
+    { numRuns: runs(30) },
   )
 })

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/core/errors.ts"
 import { parseDocument, parseText } from "../../../src/sources/openapi/parse.ts"
 import { TOO_LONG } from "../../support/patience.ts"
+import { runs } from "../../support/nightly.ts"
 
 /** The error that reading a source ends with. */
 function failure(source: unknown, options = {}): CallError<string, Record<string, unknown>> {
@@ -302,7 +303,7 @@ describe("parseDocument, attacked", () => {
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         expect(outcomeOf(pieces.join(""))).toMatch(/^(?:read|CallError)$/)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(500) },
     )
   })
 

@@ -18,7 +18,7 @@ export const SEEDS: Readonly<Record<number, string>> = {
 }
 
 // More of them: SIM_SEEDS=200000 npx vitest run test/transport/bus/simulation
-const COUNT = Number(env["SIM_SEEDS"] ?? 400)
+const COUNT = Number(env["SIM_SEEDS"] ?? 150)
 const FIRST = Number(env["SIM_FIRST"] ?? 1)
 /** Test files that share them, so that they run side by side, and the pieces of each. */
 const FILES = 2
