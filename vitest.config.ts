@@ -61,6 +61,12 @@ export default defineConfig({
         find: /^@alkdev\/operations\/([a-z-]+)$/,
         replacement: `${import.meta.dirname}/src/$1.ts`,
       },
+      // As in applications of Next.js.
+      { find: "@/lib/api", replacement: `${import.meta.dirname}/examples/frameworks/api.ts` },
+      {
+        find: /^@\/lib\/(members|sessions)$/,
+        replacement: `${import.meta.dirname}/examples/existing-authentication/$1.ts`,
+      },
     ],
   },
   test: {

@@ -34,7 +34,10 @@ const rules: ApprovalRule[] = [
   { type: "mutation", decide: "ask", reason: "Others can see it." },
 ]
 
-const registry = createRegistry({ issues: { create }, repos: { remove } }, { approvals: rules })
+const registry = createRegistry(
+  { issues: { create }, repos: { remove } },
+  { approvals: rules, output: "strict" },
+)
 // #endregion rules
 
 // #region agent

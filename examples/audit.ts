@@ -6,18 +6,16 @@ import { createRegistry, defineOperation } from "@alkdev/operations"
 import { Type } from "@alkdev/operations/type"
 import { openAudit, verifyAudit } from "@alkdev/operations/node"
 
-const registry = createRegistry({
-  account: {
-    close: defineOperation({
-      type: "mutation",
-      description: "Closes an account",
-      inputSchema: Type.Object({ id: Type.Integer() }),
-      outputSchema: Type.String(),
-      accessControl: { requiredScopes: [] },
-      handler: ({ id }) => `closed ${id}`,
-    }),
-  },
+const close = defineOperation({
+  type: "mutation",
+  description: "Closes an account",
+  inputSchema: Type.Object({ id: Type.Integer() }),
+  outputSchema: Type.String(),
+  accessControl: { requiredScopes: [] },
+  handler: ({ id }) => `closed ${id}`,
 })
+
+const registry = createRegistry({ account: { close } }, { output: "strict" })
 
 const folder = await mkdtemp(join(tmpdir(), "audit-"))
 const file = join(folder, "audit.jsonl")

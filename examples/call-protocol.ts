@@ -155,7 +155,7 @@ const whoami = defineOperation({
 
 const sessions = new Map<string, Identity>([["s-1", { id: "ada", scopes: ["session.read"] }]])
 const [browser, host] = createMemoryTransports()
-const guarded = serveCalls(createRegistry({ session: { whoami } }), {
+const guarded = serveCalls(createRegistry({ session: { whoami } }, { output: "strict" }), {
   transport: host,
   resolveIdentity: ({ metadata }) => {
     const found = sessions.get(String(metadata?.["session"]))

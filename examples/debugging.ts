@@ -40,6 +40,7 @@ console.log("caller", problem.code, problem.detail, problem.requestId)
 const watched = createRegistry(
   { cart: { total } },
   {
+    output: "strict",
     onError(error, { operationId, requestId, identity }) {
       console.log("report", operationId, requestId, identity?.id, String(error.cause))
     },

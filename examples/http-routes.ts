@@ -36,7 +36,7 @@ const rename = defineOperation({
   handler: (user) => user,
 })
 
-const registry = createRegistry({ user: { get, create, rename } })
+const registry = createRegistry({ user: { get, create, rename } }, { output: "strict" })
 const served = await serveHTTP(registry, { port: 8788, websocket: false })
 // #endregion
 

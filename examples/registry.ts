@@ -36,7 +36,7 @@ console.log(data.map((task) => task.title))
 
 // #region chain
 const first = defineOperation({ ...list, namespace: "task", name: "first" })
-const chained = createRegistry({ task: { create, list } }).register(first)
+const chained = createRegistry({ task: { create, list } }, { output: "strict" }).register(first)
 
 console.log(chained.list().map(({ namespace, name }) => `${namespace}.${name}`))
 // #endregion

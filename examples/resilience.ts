@@ -8,28 +8,28 @@ let requests = 0
 
 // #region first
 const registry = createRegistry(
-  [
-    defineOperation({
-      namespace: "weather",
-      name: "now",
-      type: "query",
-      description: "Returns the weather in a city",
-      inputSchema: Type.Object({ city: Type.String() }),
-      outputSchema: Type.String(),
-      accessControl: { requiredScopes: [] },
-      resilience: {
-        retry: { attempts: 3, delay: 0, maxRetryAfter: 1_000 },
-        breaker: { minimumCalls: 5, openMs: 5_000 },
-        cache: { ttl: 60_000, staleIfError: 3_600_000 },
-      },
-      handler: async ({ city }) => {
-        requests++
-        if (!isUp) throw new CallError("UNAVAILABLE", "The station does not answer.")
-        return `Rain in ${city}`
-      },
-    }),
-  ],
-  { clock },
+  {
+    weather: {
+      now: defineOperation({
+        type: "query",
+        description: "Returns the weather in a city",
+        inputSchema: Type.Object({ city: Type.String() }),
+        outputSchema: Type.String(),
+        accessControl: { requiredScopes: [] },
+        resilience: {
+          retry: { attempts: 3, delay: 0, maxRetryAfter: 1_000 },
+          breaker: { minimumCalls: 5, openMs: 5_000 },
+          cache: { ttl: 60_000, staleIfError: 3_600_000 },
+        },
+        handler: async ({ city }) => {
+          requests++
+          if (!isUp) throw new CallError("UNAVAILABLE", "The station does not answer.")
+          return `Rain in ${city}`
+        },
+      }),
+    },
+  },
+  { clock, output: "strict" },
 )
 // #endregion first
 

@@ -5,31 +5,29 @@ import { toHTTP } from "@alkdev/operations/to-http"
 import { Type } from "@alkdev/operations/type"
 
 const registry = createRegistry(
-  [
-    defineOperation({
-      namespace: "vault",
-      name: "open",
-      type: "mutation",
-      description: "Opens the vault",
-      inputSchema: Type.Object({ code: Type.String() }),
-      outputSchema: Type.Boolean(),
-      accessControl: { requiredScopes: ["vault"] },
-      handler: () => true,
-    }),
-    defineOperation({
-      namespace: "vault",
-      name: "check",
-      type: "query",
-      description: "Checks the vault",
-      inputSchema: Type.Object({}),
-      outputSchema: Type.Boolean(),
-      accessControl: { requiredScopes: [] },
-      handler: () => {
-        throw new Error("connect postgres://admin:hunter2@db failed")
-      },
-    }),
-  ],
-  { logger: silentLogger },
+  {
+    vault: {
+      open: defineOperation({
+        type: "mutation",
+        description: "Opens the vault",
+        inputSchema: Type.Object({ code: Type.String() }),
+        outputSchema: Type.Boolean(),
+        accessControl: { requiredScopes: ["vault"] },
+        handler: () => true,
+      }),
+      check: defineOperation({
+        type: "query",
+        description: "Checks the vault",
+        inputSchema: Type.Object({}),
+        outputSchema: Type.Boolean(),
+        accessControl: { requiredScopes: [] },
+        handler: () => {
+          throw new Error("connect postgres://admin:hunter2@db failed")
+        },
+      }),
+    },
+  },
+  { logger: silentLogger, output: "strict" },
 )
 
 // An input cannot claim an identity.

@@ -54,7 +54,7 @@ const order = defineOperation({
   accessControl: { requiredScopes: [] },
   handler: async (input, { call }) => (await call("shop.price", input)).data,
 })
-const registry = createRegistry({ shop: { price, order } })
+const registry = createRegistry({ shop: { price, order } }, { output: "strict" })
 
 const telemetry = instrument(registry, { tracerProvider })
 await registry.execute("shop.order", { article: "tea" })

@@ -12,7 +12,7 @@ const price = defineOperation({
   handler: ({ article, count = 1 }) => ({ cents: article.length * 100 * count }),
 })
 
-const registry = createRegistry({ shop: { price } })
+const registry = createRegistry({ shop: { price } }, { output: "strict" })
 const tools = toTools(registry, { schemaProfile: "strict" })
 console.log(tools.definitions.map(({ name, strict }) => ({ name, strict })))
 // #endregion

@@ -1,5 +1,5 @@
 import express from "express"
-import { api, toIdentity, type User } from "./api.ts"
+import { api, toIdentity, type User } from "./members.ts"
 import { userOf } from "./sessions.ts"
 
 export const app = express()

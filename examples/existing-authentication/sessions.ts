@@ -1,4 +1,4 @@
-import type { User } from "./api.ts"
+import type { User } from "./members.ts"
 
 /** Stands for the sessions of an application. */
 export function userOf(cookie: string | null | undefined): User | undefined {

@@ -5,15 +5,19 @@ interface LambdaEvent {
   readonly rawPath: string
   readonly rawQueryString: string
   readonly headers: Record<string, string>
+  readonly cookies?: readonly string[]
   readonly requestContext: { domainName: string; http: { method: string } }
   readonly body?: string
   readonly isBase64Encoded: boolean
 }
 
 export async function handler(event: LambdaEvent): Promise<object> {
-  const { rawPath, rawQueryString, headers, requestContext, body } = event
-  const url = new URL(rawPath, `https://${requestContext.domainName}`)
+  const { rawPath, rawQueryString, requestContext, body } = event
+  const url = new URL(`https://${requestContext.domainName}${rawPath}`)
   url.search = rawQueryString
+  const headers = new Headers(event.headers)
+  // They are not among the headers.
+  if (event.cookies !== undefined) headers.set("cookie", event.cookies.join("; "))
   const response = await api.fetch(
     new Request(url, {
       method: requestContext.http.method,

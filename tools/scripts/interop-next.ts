@@ -1,39 +1,51 @@
 /**
- * Builds a Next.js application with a route handler over the packed package, and calls it: npm run interop
+ * Builds a Next.js application of the files in the guides with the packed package, and calls it: npm run interop
  *
  * It lies below tools/interop, where Next.js is installed: its bundler reads nothing outside of the root it is given.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cp, mkdir, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { buildPackage, run } from "../../test/package/build.ts"
 import { provideClients } from "../../test/sources/mcp/interop/install.ts"
 import { manifest, root } from "../../test/support/manifest.ts"
 
-const ROUTE = `
-import { createRegistry, defineOperation } from "@alkdev/operations"
-import { toHTTP } from "@alkdev/operations/to-http"
-import { Type } from "@alkdev/operations/type"
-
-const add = defineOperation({
-  namespace: "math",
-  name: "add",
-  type: "query",
-  description: "Adds two numbers",
-  inputSchema: Type.Object({ a: Type.Number(), b: Type.Number() }),
-  outputSchema: Type.Number(),
-  accessControl: { requiredScopes: [] },
-  handler: ({ a, b }) => a + b,
-})
-const api = toHTTP(createRegistry([add]))
-
-export const dynamic = "force-dynamic"
-export const GET = (request) => api.fetch(request)
-export const POST = GET
-`
-const LAYOUT = `export default ({ children }) => <html><body>{children}</body></html>`
+/** What `create-next-app` writes. */
+const TSCONFIG = {
+  compilerOptions: {
+    target: "ES2017",
+    lib: ["dom", "dom.iterable", "esnext"],
+    allowJs: true,
+    skipLibCheck: true,
+    strict: true,
+    noEmit: true,
+    esModuleInterop: true,
+    module: "esnext",
+    moduleResolution: "bundler",
+    resolveJsonModule: true,
+    isolatedModules: true,
+    jsx: "react-jsx",
+    incremental: true,
+    plugins: [{ name: "next" }],
+    paths: { "@/*": ["./*"] },
+  },
+  include: ["next-env.d.ts", "**/*.ts", "**/*.tsx", ".next/types/**/*.ts"],
+  exclude: ["node_modules"],
+}
+/** The files of the guides, by where they are in an application. */
+const FILES = {
+  "lib/api.ts": "frameworks/api.ts",
+  "app/api/v1/[...path]/route.ts": "frameworks/next.ts",
+  "lib/members.ts": "existing-authentication/members.ts",
+  "lib/sessions.ts": "existing-authentication/sessions.ts",
+  "app/v1/[...path]/route.ts": "existing-authentication/next.ts",
+}
+/** Packages for its compiler, which it would install itself. */
+const TYPES = ["@types/node", "undici-types", "@types/react", "csstype"]
+const LAYOUT = `import type { ReactNode } from "react"
+export default ({ children }: { children: ReactNode }) => <html><body>{children}</body></html>`
 const CONFIG = `export default { turbopack: { root: ${JSON.stringify(join(root, "tools/interop"))} } }`
 
 const { folder, reason } = await provideClients()
@@ -44,14 +56,22 @@ if (folder === undefined) {
 await using built = await buildPackage()
 const app = join(folder, "next-app")
 await rm(app, { recursive: true, force: true })
-await mkdir(join(app, "app/api/[...path]"), { recursive: true })
-await writeFile(join(app, "app/api/[...path]/route.js"), ROUTE)
-await writeFile(join(app, "app/layout.js"), LAYOUT)
+for (const [path, example] of Object.entries(FILES)) {
+  const text = await readFile(join(root, "examples", example), "utf8")
+  await mkdir(dirname(join(app, path)), { recursive: true })
+  // As the guide says: imports of each other have no `.ts` here.
+  await writeFile(join(app, path), text.replaceAll(/(from "\.\/\w+)\.ts"/g, '$1"'))
+}
+await writeFile(join(app, "app/layout.tsx"), LAYOUT)
+await writeFile(join(app, "tsconfig.json"), JSON.stringify(TSCONFIG))
 await writeFile(join(app, "next.config.js"), CONFIG)
 await writeFile(join(app, "package.json"), `{ "private": true, "type": "module" }`)
 for (const name of [manifest.name, ...Object.keys(manifest.dependencies ?? {})]) {
   const modules = join(name === manifest.name ? built.app : root, "node_modules")
   await cp(join(modules, name), join(app, "node_modules", name), { recursive: true })
+}
+for (const name of TYPES) {
+  await cp(join(root, "node_modules", name), join(app, "node_modules", name), { recursive: true })
 }
 
 const next = join(folder, "node_modules/next/dist/bin/next")
@@ -66,17 +86,21 @@ try {
     url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]
     if (url !== undefined) break
   }
-  const body = JSON.stringify({ a: 1, b: 2 })
-  const headers = { "content-type": "application/json" }
+  const headers = { "content-type": "application/json", host: "app.example.com" }
+  const send = (path: string, init?: RequestInit) => fetch(`${url}${path}`, { headers, ...init })
+  const member = { cookie: "session=ada" }
   const answers = [
-    await fetch(`${url}/api/math/add?a=1&b=2`),
-    await fetch(`${url}/api/math/add`, { method: "POST", headers, body }),
-    await fetch(`${url}/api/math/add`, { method: "POST", headers, body: "{}" }),
+    await send("/api/v1/api/task/create", { method: "POST", body: `{ "title": "Milk" }` }),
+    await send("/api/v1/api/task/create", { method: "POST", body: "{}" }),
+    await send("/api/v1/things/1", { method: "PATCH", body: "{}" }),
+    await send("/v1/api/me/greet", { headers: member }),
+    await send("/v1/api/me/greet"),
   ]
   const found = await Promise.all(answers.map(async (one) => `${one.status} ${await one.text()}`))
-  const isRight = found[0] === "200 3" && found[1] === "200 3" && found[2]?.startsWith("400 ")
+  const expected = ['200 {"id":1,"title":"Milk"}', "400 ", "404 ", '200 "Hello, ada"', "403 "]
+  const isRight = expected.every((text, at) => found[at]?.startsWith(text))
   console.log(`Next.js: ${found.map((text) => text.slice(0, 60)).join(", ")}`)
-  if (isRight !== true) process.exitCode = 1
+  if (!isRight) process.exitCode = 1
 } finally {
   server.kill()
   await once(server, "exit")
