@@ -50,6 +50,7 @@ export class OtelScope implements CallScope {
   readonly sent: TraceContext | undefined
   readonly #owner: ScopeOwner
   readonly #span: Span | undefined
+  readonly #metrics: CallMetrics | undefined
   readonly #running: Running | undefined
   readonly #about: About
   /** For metrics; spans have a time of their own. */
@@ -72,7 +73,8 @@ export class OtelScope implements CallScope {
     this.#span = span
     this.#running = running
     this.#about = about
-    this.#began = owner.metrics === undefined ? 0 : performance.now()
+    this.#metrics = owner.metrics
+    this.#began = this.#metrics === undefined ? 0 : performance.now()
   }
 
   run<T>(work: () => T): T {
@@ -82,7 +84,7 @@ export class OtelScope implements CallScope {
   end(outcome: CallOutcome): void {
     this.#isOver = true
     const failed = errorTypeOf(outcome)
-    const { metrics } = this.#owner
+    const metrics = this.#metrics
     if (metrics !== undefined) {
       const seconds = (performance.now() - this.#began) / 1000
       const { isStream, mcp } = this.#about
@@ -123,7 +125,7 @@ export class OtelScope implements CallScope {
   event(name: string, attributes: TraceAttributes): void {
     // Work that callers share may go on after the call that started it.
     if (this.#isOver) return
-    if (this.#running !== undefined) this.#owner.metrics?.event(this.#running, name, attributes)
+    if (this.#running !== undefined) this.#metrics?.event(this.#running, name, attributes)
     this.#span?.addEvent(name, attributes)
   }
 

@@ -1,5 +1,7 @@
 import {
   context,
+  createNoopMeter,
+  metrics as api,
   SpanKind,
   trace,
   type Attributes,
@@ -55,6 +57,8 @@ export class OtelTracer implements CallTracer {
     if (this.#metrics !== undefined) return this.#metrics
     const { metrics = true, meterProvider, transports = {} } = this.options
     if (metrics === false) return undefined
+    // Instruments of a process without an SDK stay silent for ever, and an application may start it later.
+    if (meterProvider === undefined && api.getMeter(SCOPE) === createNoopMeter()) return undefined
     const max = metrics === true ? MAX_OPERATIONS : (metrics.operations ?? MAX_OPERATIONS)
     const registry = this.#registry
     this.#metrics = new CallMetrics(meterProvider, max, {
