@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -79,8 +79,12 @@ export async function createTypeApplication(
       )
     }
     const outDir = join(installed, "dist")
-    const emit = ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", outDir]
-    await run(process.execPath, [programOf("typescript"), ...emit], { cwd: root })
+    // CI has just built it in a folder without an older one.
+    if (process.env["OPERATIONS_BUILT"] === "1") await copyDeclarations(outDir)
+    else {
+      const emit = ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", outDir]
+      await run(process.execPath, [programOf("typescript"), ...emit], { cwd: root })
+    }
   } catch (error) {
     await remove()
     throw error
@@ -121,6 +125,13 @@ export async function createTypeApplication(
     [Symbol.asyncDispose]: remove,
   }
   return application
+}
+
+async function copyDeclarations(outDir: string): Promise<void> {
+  await cp(join(root, "dist"), outDir, {
+    recursive: true,
+    filter: async (path) => path.endsWith(".d.ts") || (await stat(path)).isDirectory(),
+  })
 }
 
 const OPTIONS = {
