@@ -57,15 +57,25 @@ export class Screen implements AsyncDisposable {
     await this.#tmux("send-keys", ...keys)
   }
 
+  /** Types a text. */
+  async write(text: string): Promise<void> {
+    await this.#tmux("send-keys", "-l", "--", text)
+  }
+
   /** Types a text, and Enter. */
   async type(text: string): Promise<void> {
-    await this.#tmux("send-keys", "-l", "--", text)
+    await this.write(text)
     await this.press("Enter")
   }
 
   /** What is to be seen, and what was before. */
   async text(): Promise<string> {
     return (await this.#tmux("capture-pane", "-p", "-S", "-500")).trimEnd()
+  }
+
+  /** What is to be seen, with the escape sequences of its colours. */
+  async colours(): Promise<string> {
+    return await this.#tmux("capture-pane", "-p", "-e")
   }
 
   /** Waits until something is to be seen; gives all that is. */

@@ -1,5 +1,6 @@
 import { useEffect, useId, useMemo, useRef, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
+import { isRecord } from "../../../src/internal/guards.ts"
 import type { InputRequest, InputResponse } from "../api/model.ts"
 import { JsonTree } from "../result/JsonTree.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -128,11 +129,21 @@ function formOf(request: InputRequest): QuestionForm {
       return {
         title: "The operation asks",
         message: request.message,
-        schema: request.schema,
+        schema: withSets(request.schema),
         yes: "Send answer",
         content: (value) => value,
       }
   }
+}
+
+/** The lists of an MCP form are sets of choices, so that one field takes all of them. */
+function withSets(schema: unknown): unknown {
+  const properties = own(schema, "properties")
+  if (!isRecord(schema) || !isRecord(properties)) return schema
+  const sets = Object.entries(properties).map(([name, one]) =>
+    own(one, "type") === "array" ? [name, { uniqueItems: true, ...(one as object) }] : [name, one],
+  )
+  return { ...schema, properties: Object.fromEntries(sets) as object }
 }
 
 function textSchema(name: string, title: string, more: object): object {

@@ -1,5 +1,5 @@
 // What a person sees: the real program in a real terminal.
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -40,7 +40,123 @@ describe.runIf(hasTmux)("operations list on a narrow terminal", () => {
   })
 })
 
+const ORDER = `export default [{
+  namespace: "shop",
+  name: "order",
+  version: "1.0.0",
+  type: "mutation",
+  description: "Places an order",
+  accessControl: { requiredScopes: [] },
+  inputSchema: ${JSON.stringify(
+    objectOf({
+      customer: objectOf({
+        address: objectOf({ street: { type: "string", description: "Where it goes" } }),
+      }),
+      items: {
+        type: "array",
+        items: objectOf({ sku: { type: "string", description: "What is ordered" } }),
+      },
+    }),
+  )},
+  outputSchema: {},
+  handler: () => null,
+}]`
+
+function objectOf(properties: Readonly<Record<string, unknown>>): object {
+  return { type: "object", properties, required: Object.keys(properties) }
+}
+
+/** A configuration with sources that fail, one of them for want of a variable, and its folder. */
+async function failing(): Promise<{ cwd: string; env: Record<string, string> }> {
+  const cwd = await mkdtemp(join(folder, "failing-"))
+  const sources = {
+    api: { openapi: "./nowhere.json" },
+    keyed: { openapi: "http://127.0.0.1:1/api.json", auth: "${env:NO_SUCH_KEY}" },
+    tasks: { scan: OPERATIONS },
+    shop: { scan: "./shop" },
+  }
+  await mkdir(join(cwd, "shop"))
+  await writeFile(join(cwd, "shop/shop.mjs"), ORDER)
+  await writeFile(join(cwd, "operations.config.json"), JSON.stringify({ sources }))
+  return { cwd, env: { OPERATIONS_TRUST: "1", XDG_STATE_HOME: join(cwd, "state") } }
+}
+
+describe.runIf(hasTmux)("sources that failed, on a terminal", () => {
+  test("are one line before what a command prints", async () => {
+    const options = await failing()
+    const argv = [...PROGRAM, "list", "task", "--config", "operations.config.json"]
+    await using screen = await Screen.open(argv, options)
+    const lines = (await screen.until("exit 0")).split("\n")
+    expect(lines[0]).toMatch(/^2 sources failed: api, keyed\. See why: .* doctor$/)
+    expect(lines[1]).toMatch(/^task\./)
+  })
+
+  test("are tried again where serve says so, and not without a variable", async () => {
+    const options = await failing()
+    const argv = [...PROGRAM, "serve", "--config", "operations.config.json", "--port", "0"]
+    await using screen = await Screen.open(argv, { ...options, columns: 250 })
+    const text = await screen.until("Ctrl-C stops it.")
+    expect(text).toMatch(/^✗ api {4}.*nowhere\.json.* It is tried again\.$/m)
+    expect(text).toMatch(/^✗ keyed {2}.*NO_SUCH_KEY.* set it, then restart\.$/m)
+    await screen.press("C-c")
+    await screen.until(/exit \d+/)
+  })
+})
+
+describe.runIf(hasTmux)("operations describe on a terminal", () => {
+  test("lists inputs to their full depth", async () => {
+    const argv = [
+      ...PROGRAM,
+      "describe",
+      "shop.order",
+      "--config",
+      "operations.config.json",
+      "--quiet",
+    ]
+    await using screen = await Screen.open(argv, await failing())
+    const text = await screen.until("exit 0")
+    expect(text).toMatch(/^ {2}customer +object$/m)
+    expect(text).toMatch(/^ {2}customer\.address\.street +string +Where it goes$/m)
+    expect(text).toMatch(/^ {2}items\[\]\.sku +string +What is ordered$/m)
+  })
+})
+
+describe.runIf(hasTmux)("the completion of a shell", () => {
+  test("offers the names of inputs, also inside of objects", async () => {
+    const { cwd, env } = await failing()
+    const bin = join(cwd, "bin")
+    await mkdir(bin)
+    const [node = "", script = ""] = PROGRAM
+    const shim = `#!/bin/sh\nexec '${node}' '${script}' "$@"\n`
+    await writeFile(join(bin, "operations"), shim, { mode: 0o755 })
+    const path = `${bin}:${process.env["PATH"]}`
+    const shell = ["env", `PATH=${path}`, "bash", "--norc", "--noprofile", "-i"]
+    await using screen = await Screen.open(shell, { cwd, env })
+    await screen.type('eval "$(operations completion bash)" && echo loaded')
+    await screen.until(/^loaded$/m)
+    await screen.type("operations describe shop.order && echo remembered")
+    await screen.until(/^remembered$/m)
+    await screen.write("operations call shop.order customer.addr")
+    await screen.press("Tab")
+    const completed = "call shop.order customer.address.street="
+    expect(await screen.until(completed)).toContain(completed)
+  })
+})
+
 describe.runIf(hasTmux)("operations call on a terminal", () => {
+  test("prints JSON in colours by type", async () => {
+    await using screen = await start("call", "task.findTasksOfOwnerByState", "owner=Ada")
+    await screen.until("exit 0")
+    const text = await screen.colours()
+    const colourOf = (token: string): string | undefined => {
+      const [before] = text.split(token)
+      return before === text ? undefined : before?.slice(before.lastIndexOf("\u001B["))
+    }
+    expect(colourOf('"sort"')).toBeDefined()
+    expect(colourOf('"title"')).toBeDefined()
+    expect(colourOf('"title"')).not.toBe(colourOf('"sort"'))
+  })
+
   test("asks for each missing input in its own way, and calls", async () => {
     await using screen = await start("call", "task.create", "note=typed")
 

@@ -8,7 +8,15 @@ import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 import { waitFor } from "../../support/wait-for.ts"
 import { axeFindings } from "./support/axe.ts"
-import { button, expectQuiet, expectShown, openOperation, result, tab } from "./support/page.ts"
+import {
+  button,
+  cutOff,
+  expectQuiet,
+  expectShown,
+  openOperation,
+  result,
+  tab,
+} from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
@@ -104,6 +112,24 @@ describe.skipIf(noBrowser)("a running call", () => {
     await button(page, "Run").click()
     await button(question(page), "Decline").click()
     await expectShown(result(page).getByText(/User declined/))
+    // Several values at once: one field of the form has all of them, also in a narrow window.
+    await button(page, "Run").click()
+    await question(page)
+      .getByLabel(/^String/)
+      .first()
+      .fill("Ada")
+    const several = question(page).getByRole("listbox", { name: /^Untitled Multiple/ })
+    await several.selectOption(["Guitar", "Drums"])
+    for (const width of [768, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await cutOff(page)).toEqual([])
+    }
+    await button(question(page), "Send answer").click()
+    await expectShown(
+      result(page)
+        .getByText(/Guitar[^]*Drums/)
+        .first(),
+    )
 
     await openOperation(page, "everything.trigger-sampling-request")
     await page.getByLabel(/^prompt/).fill("What is the answer?")

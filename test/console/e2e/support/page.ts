@@ -160,3 +160,27 @@ interface Quiet {
   readonly requests: readonly string[]
   readonly faults: readonly string[]
 }
+
+/** What is cut off at the side with neither an ellipsis nor a way to scroll to it, and what makes the page wider than its window. */
+export async function cutOff(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const found: string[] = []
+    const { clientWidth } = document.documentElement
+    for (const it of document.querySelectorAll<HTMLElement>("body *")) {
+      const { overflowX, textOverflow, clip, clipPath, position } = getComputedStyle(it)
+      const { width, right, left } = it.getBoundingClientRect()
+      if (width <= 1 || clip !== "auto" || clipPath !== "none" || !it.checkVisibility()) continue
+      const hides = overflowX === "hidden" || overflowX === "clip"
+      const isCut = hides && textOverflow !== "ellipsis" && it.scrollWidth > it.clientWidth + 1
+      // What scrolls or is cut has been looked at itself.
+      let holder = it.parentElement
+      while (holder !== null && getComputedStyle(holder).overflowX === "visible") {
+        holder = holder.parentElement
+      }
+      const isOutside = holder === null && (right > clientWidth + 1 || left < -1)
+      if (!isCut && !(isOutside && position !== "fixed")) continue
+      found.push(`${it.tagName}.${it.className} ${it.textContent.trim().slice(0, 40)}`)
+    }
+    return found
+  })
+}
