@@ -189,20 +189,22 @@ export class ObservedCall {
   }
 
   /** Reports the outcome of a call, and returns it unchanged. */
-  async follow(outcome: Promise<ResponseEnvelope>): Promise<ResponseEnvelope> {
-    try {
-      const envelope = await outcome
-      this.#source = envelope.meta.source
-      for (const recording of this.#recordings) recording.add(envelope)
-      // Its caller receives the envelope; listeners see a failure.
-      const isFailed = isFailedTool(envelope.meta)
-      if (isFailed) this.#end({ outcome: "error", code: "EXECUTION_ERROR", envelope })
-      else this.#end({ outcome: "ok", envelope })
-      return envelope
-    } catch (error) {
-      this.fail(error)
-      throw error
-    }
+  follow(outcome: Promise<ResponseEnvelope>): Promise<ResponseEnvelope> {
+    return outcome.then(
+      (envelope) => {
+        this.#source = envelope.meta.source
+        for (const recording of this.#recordings) recording.add(envelope)
+        // Its caller receives the envelope; listeners see a failure.
+        const isFailed = isFailedTool(envelope.meta)
+        if (isFailed) this.#end({ outcome: "error", code: "EXECUTION_ERROR", envelope })
+        else this.#end({ outcome: "ok", envelope })
+        return envelope
+      },
+      (error: unknown) => {
+        this.fail(error)
+        throw error
+      },
+    )
   }
 
   /** Counts the next item of a stream, and returns it unchanged. */
