@@ -1,9 +1,10 @@
-import { SpanKind } from "@opentelemetry/api"
+import { metrics, SpanKind } from "@opentelemetry/api"
 import fc from "fast-check"
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { CallError, mcpEnvelope } from "../../src/index.ts"
 import type { CallOptions, OperationContext } from "../../src/index.ts"
 import { traceExchange, type CallEntry } from "../../src/core/tracing.ts"
+import { METRIC } from "../../src/otel/conventions.ts"
 import { instrument } from "../../src/otel.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { collect, measure } from "./collect.ts"
@@ -280,6 +281,21 @@ describe("instrument", () => {
     first.stop()
     instrument(registry).stop()
     expect(() => instrument(undefined as never)).toThrow("must be an OperationRegistry")
+  })
+
+  test("measures calls of an application that starts its SDK after the first one", async () => {
+    const { meterProvider, read } = measure()
+    const registry = quietRegistry([operation("t.one", { handler: () => 1 })])
+    instrument(registry)
+    onTestFinished(() => metrics.disable())
+    await registry.execute("t.one", {})
+
+    metrics.setGlobalMeterProvider(meterProvider)
+    await registry.execute("t.one", {})
+
+    const points = (await read())[METRIC.duration] ?? []
+    expect(points.map(({ value }) => value.count)).toEqual([1])
+    await registry.close()
   })
 
   test("reports retries and caches as events and metrics", async () => {
