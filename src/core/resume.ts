@@ -1,6 +1,6 @@
 // Streams that were cut off continue after their last item, if their handler reads which one that was.
 
-import { afterAttempts } from "./error-marks.ts"
+import { afterAttempts } from "./error-changes.ts"
 import { type CallError, refusal } from "./errors.ts"
 
 /** The metadata of a served stream, and a check for its first item. */

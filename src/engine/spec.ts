@@ -2,7 +2,6 @@ import { frozenCopy } from "../internal/frozen.ts"
 import { lazyPartsOf, lazySpec, type LazyParts } from "../core/lazy-operation.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, ErrorCode } from "../core/errors.ts"
-import { toPlatformFiles } from "../core/platform-files.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema, type Compiled } from "../schema/compiled.ts"
 import type { JsonSchema } from "../schema/json.ts"
@@ -271,7 +270,8 @@ function vendorOf(schema: unknown, form: JsonSchema): VendorValidate | undefined
   const props = standardProps(schema)
   if (props === undefined || props.vendor === "@alkdev/operations") return undefined
   if (!hasPlatformFiles(form)) return (value) => props.validate(value)
-  return async (value) => await props.validate(await toPlatformFiles(value))
+  const files = async () => await import("../core/platform-files.ts")
+  return async (value) => await props.validate(await (await files()).toPlatformFiles(value))
 }
 
 /** A frozen copy, so that the validated spec cannot change later. */

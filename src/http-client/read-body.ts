@@ -1,4 +1,4 @@
-import { changedError } from "../core/error-marks.ts"
+import { changedError } from "../core/error-changes.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import { cutText } from "../internal/message-text.ts"
 import { joinBytes } from "../schema/files.ts"

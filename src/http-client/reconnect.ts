@@ -1,4 +1,4 @@
-import { changedError } from "../core/error-marks.ts"
+import { changedError } from "../core/error-changes.ts"
 import { isCallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"

@@ -1,6 +1,7 @@
 // Converts failures of MCP exchanges to `CallError`s.
 
-import { changedError, setOutward } from "../core/error-marks.ts"
+import { setOutward } from "../core/error-marks.ts"
+import { changedError } from "../core/error-changes.ts"
 import { CallError, isCallError, type CallErrorOptions, type ErrorCode } from "../core/errors.ts"
 import { isRecord } from "../internal/guards.ts"
 import { redactText } from "../internal/redact.ts"

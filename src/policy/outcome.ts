@@ -1,5 +1,6 @@
 import { isCallError, refusal, type CallError, type CallErrorOptions } from "../core/errors.ts"
-import { afterAttempts, isRefused, markRefused } from "../core/error-marks.ts"
+import { isRefused, markRefused } from "../core/error-marks.ts"
+import { afterAttempts } from "../core/error-changes.ts"
 import { isRecord } from "../internal/guards.ts"
 
 const FAILURES: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 // The operations of a peer, whose calls are forwarded to it.
 import { keyForOthers } from "../core/call-policy.ts"
 import type { AnyOperation } from "../core/define.ts"
-import { repeatableLoss } from "../core/error-marks.ts"
+import { repeatableLoss } from "../core/error-changes.ts"
 import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import { answererOf } from "../core/input-requests.ts"
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"

@@ -1,4 +1,4 @@
-import { changedError } from "../../core/error-marks.ts"
+import { changedError } from "../../core/error-changes.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { problemError } from "../../core/problem.ts"
 import { exchange } from "../../http-client/exchange.ts"

@@ -1,7 +1,7 @@
 import type { CallEvent } from "../../core/events.ts"
 import type { RemoteSource } from "../../config/kinds/remote.ts"
 import type { ResolvedSource } from "../../config/model.ts"
-import { changedError } from "../../core/error-marks.ts"
+import { changedError } from "../../core/error-changes.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { withoutUndefined } from "../../internal/own.ts"

@@ -1,5 +1,5 @@
 // Sends the calls of one import, from the input to the envelope.
-import { changedError, repeatableLoss } from "../../core/error-marks.ts"
+import { changedError, repeatableLoss } from "../../core/error-changes.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange, type HttpResponse } from "../../http-client/exchange.ts"
 import type { ShownRequest } from "../../core/dry-run.ts"

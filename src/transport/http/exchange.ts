@@ -1,7 +1,6 @@
 // One request to a served registry and what came of it: lines of text, or a `CallError`.
 import { isResponseEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
 import { isCallError, refusal, type CallError } from "../../core/errors.ts"
-import { problemError } from "../../core/problem.ts"
 import { retryAfterOf } from "../../http-client/retry-after.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
@@ -59,7 +58,13 @@ export async function exchange(peer: HTTPPeer, request: HTTPRequest): Promise<Re
     throw connectionError(peer, cause)
   }
   if (response.ok) return response
-  throw await problemOf(peer, response, path)
+  const [{ problemOf }, text] = await Promise.all([
+    import("./problem-of.ts").catch(lostOf(peer)),
+    // Without the text, the status says what is known.
+    readText(peer, response).catch(() => ""),
+  ])
+  const retryAfterMs = retryAfterOf(response.headers.get("retry-after") ?? undefined)
+  throw problemOf(url + path, { status: response.status, text, retryAfterMs })
 }
 
 /** The error of a connection that could not be made, or was lost. */
@@ -226,45 +231,6 @@ async function headersFor(
     const why = typeof headers === "function" && base === undefined ? ": the function threw" : ""
     throw refusal("VALIDATION_ERROR", `The headers of the request are invalid${why}.`, { cause })
   }
-}
-
-async function problemOf(peer: HTTPPeer, response: Response, path: string): Promise<CallError> {
-  const { status, headers } = response
-  let text = ""
-  try {
-    text = await readText(peer, response)
-    const problem = problemError(JSON.parse(text))
-    if (problem !== undefined) return problem
-  } catch {
-    // Not from a served registry: the status says what is known.
-  }
-  const where = peer.url + path
-  if (status === 0 || (status >= 300 && status < 400)) {
-    const message = `${where} redirects. Redirects are not followed: use the final address.`
-    return refusal("UNAVAILABLE", message, { retryable: false })
-  }
-  if (status === 404) {
-    const message = `${where} was answered with 404, and not by a served registry. Check the URL.`
-    return refusal("OPERATION_NOT_FOUND", message)
-  }
-  const isBusy = status === 429 || status === 503
-  return refusal(CODES[status] ?? "EXECUTION_ERROR", `${where} was answered with ${status}.`, {
-    details: { statusCode: status, body: text.slice(0, 1000) },
-    retryable: isBusy,
-    mayHaveExecuted: status >= 500 && !isBusy,
-    retryAfterMs: retryAfterOf(headers.get("retry-after") ?? undefined),
-  })
-}
-
-/** The code for a status that a proxy answered with. */
-const CODES: Readonly<Record<number, string>> = {
-  401: "UNAUTHENTICATED",
-  403: "ACCESS_DENIED",
-  413: "PAYLOAD_TOO_LARGE",
-  429: "RATE_LIMITED",
-  502: "UNAVAILABLE",
-  503: "UNAVAILABLE",
-  504: "UNAVAILABLE",
 }
 
 type Files = typeof FilesModule

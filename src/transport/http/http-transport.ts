@@ -1,6 +1,7 @@
 // Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
 
-import { afterAttempts, errorEvent } from "../../core/error-marks.ts"
+import { afterAttempts } from "../../core/error-changes.ts"
+import { errorEvent } from "../../core/error-marks.ts"
 import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { problemError } from "../../core/problem.ts"

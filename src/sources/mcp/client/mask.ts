@@ -1,4 +1,5 @@
-import { changedError, outwardOf, setOutward } from "../../../core/error-marks.ts"
+import { outwardOf, setOutward } from "../../../core/error-marks.ts"
+import { changedError } from "../../../core/error-changes.ts"
 import type { CallError } from "../../../core/errors.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redact, redactText } from "../../../internal/redact.ts"
