@@ -121,12 +121,12 @@ describe("own routes", () => {
 
   test("take any text in their paths, also from an imported document", async () => {
     const api = serve()
-    const send: typeof fetch = async (input, init) => {
+    const fetchApi: typeof fetch = async (input, init) => {
       const { pathname, search } = new URL(new Request(input, init).url)
       return await api(pathname + search, init)
     }
     const document = await (await api("/openapi.json")).text()
-    const options = { namespace: "back", baseUrl: "http://api.test", fetch: send }
+    const options = { namespace: "back", baseUrl: "http://api.test", fetch: fetchApi }
     const back = quietRegistry(FromOpenAPI(document, options))
     const text = `back.${back.list().find(({ name }) => name.includes("text"))?.name}`
     // URLs have no segments of dots alone.
@@ -134,7 +134,7 @@ describe("own routes", () => {
     const slashes = fc.constantFrom("a/b", "/", "..\\..", "../users", "a%2Fb", "\n", "a?b#c")
     await fc.assert(
       fc.asyncProperty(fc.oneof(slashes, names), async (name) => {
-        const response = await send(`http://api.test/texts/${encodeURIComponent(name)}`)
+        const response = await fetchApi(`http://api.test/texts/${encodeURIComponent(name)}`)
         expect(await response.json()).toEqual({ got: { name } })
         expect((await back.execute(text, { name })).data).toEqual({ got: { name } })
       }),
