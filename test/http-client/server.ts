@@ -35,6 +35,8 @@ export async function serve(answer: RequestListener): Promise<TestServer> {
       answer(request, response)
     })
   })
+  // A client that stood still for seconds would send into a connection that is being closed.
+  server.keepAliveTimeout = 0
   const { url, connections, close } = await listen(server)
   return { url, requests, headers, open: () => open, connections, [Symbol.asyncDispose]: close }
 }

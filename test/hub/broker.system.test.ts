@@ -115,7 +115,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     const broker = await brokerOf()
     const leaving = await workerOf(broker, { name: "a" })
     await workerOf(broker, { name: "b" })
-    const timers = new Set<unknown>()
+    const timers = new Map<unknown, number>()
     const clock: Clock = {
       now: () => performance.now(),
       wallTime: () => Date.now(),
@@ -124,7 +124,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
           timers.delete(timer)
           callback()
         }, milliseconds)
-        timers.add(timer)
+        timers.set(timer, milliseconds)
         return timer
       },
       clearTimeout(timer) {
@@ -140,7 +140,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     onTestFinished(() => void restarted.kill("SIGCONT"))
     await setTimeoutPromise(120)
     await hub.close()
-    expect([...timers]).toEqual([])
+    expect([...timers.values()]).toEqual([])
   })
 
   test("no call fails while all workers are replaced", async ({ skip }) => {
@@ -302,7 +302,8 @@ describe("errors of a hub about a broker", () => {
     await other[Symbol.asyncDispose]()
     await nats.restart()
     await untilSource(hub, "far", ({ state }) => state === "ready")
-    expect(await dataOf(hub, "far.who.answers")).toBe("a")
+    // The worker comes back on its own.
+    await expect.poll(() => dataOf(hub, "far.who.answers").catch(String)).toBe("a")
   })
 
   test("a secret address is accepted, and never shown", async ({ skip }) => {

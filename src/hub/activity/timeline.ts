@@ -72,6 +72,9 @@ const MAX_TEXT = 200
 const MAX_FOUND = 20
 
 interface Tree {
+  /** When it began: the date, and the time of the clock. */
+  readonly at: number
+  readonly began: number
   readonly calls: KeptCall[]
   dropped: number
 }
@@ -124,7 +127,8 @@ export class Timelines implements CallTracer {
       via,
       identity: typeof id === "string" ? id.slice(0, MAX_TEXT) : undefined,
       traceId: undefined,
-      at: wallTimeOf(clock),
+      // Not the date of now: calls stay in their order while the date is set.
+      at: tree.at + clock.now() - tree.began,
       durationMs: undefined,
       outcome: undefined,
       code: undefined,
@@ -158,7 +162,8 @@ export class Timelines implements CallTracer {
   }
 
   #plant(): Tree {
-    const tree: Tree = { calls: [], dropped: 0 }
+    const { clock } = this.#options
+    const tree: Tree = { at: wallTimeOf(clock), began: clock.now(), calls: [], dropped: 0 }
     this.#recent.add(tree)
     dropOldest(this.#recent, MAX_TREES)
     return tree

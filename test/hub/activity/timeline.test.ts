@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { traceExchange } from "../../../src/core/tracing.ts"
 import { CallError } from "../../../src/index.ts"
-import type { AnyOperation, OperationContext, OperationRegistry } from "../../../src/index.ts"
+import type {
+  AnyOperation,
+  Clock,
+  OperationContext,
+  OperationRegistry,
+} from "../../../src/index.ts"
 import { Timelines, type Timeline } from "../../../src/hub/activity/timeline.ts"
 import { instrument } from "../../../src/otel.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
@@ -129,6 +134,39 @@ describe("the timeline of a call", () => {
       ...{ outcome: "error", code: expect.any(String), durationMs: 200 },
       parts: [{ kind: "queue", at: 0, durationMs: 100 }],
     })
+  })
+
+  test("keeps its order while the date is set back", async () => {
+    const clock = new VirtualClock()
+    let date = 1_000_000
+    const dated: Clock = {
+      now: () => clock.now(),
+      wallTime: () => date,
+      setTimeout: (callback, milliseconds) => clock.setTimeout(callback, milliseconds),
+      clearTimeout: (timer) => clock.clearTimeout(timer),
+    }
+    const registry = quietRegistry(
+      [
+        operation("s.inner", { handler: () => 1 }),
+        operation("s.outer", {
+          handler: async (_input: never, { call }: OperationContext) => {
+            await clock.sleep(20)
+            date -= 60_000
+            await call("s.inner", {})
+          },
+        }),
+      ],
+      { clock: dated },
+    )
+    const timelines = new Timelines({ clock: dated, keepsTexts: true })
+    registry.trace(timelines)
+    const running = registry.execute("s.outer", {}, { requestId: "r" })
+    await clock.advance(20)
+    await running
+    expect(only(timelines).map(({ operationId, at }) => [operationId, at])).toEqual([
+      ["s.outer", 1_000_000],
+      ["s.inner", 1_000_020],
+    ])
   })
 
   test("never has inputs, results or messages of errors, and texts of log lines only if asked", async () => {
