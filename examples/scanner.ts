@@ -3,6 +3,8 @@ import { OperationRegistry, scanOperations } from "@alkdev/operations"
 import { nodeFS, scanDirectory } from "@alkdev/operations/node"
 
 const found = await scanDirectory(new URL("./operations/", import.meta.url), {
+  // Compiling TypeScript and what it imports may take longer than the 5 seconds of the default.
+  importTimeout: 60_000,
   onProblem: ({ file, reason }) => console.log(`${file.split("/").pop()}: ${reason}`),
 })
 
