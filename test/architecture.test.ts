@@ -65,6 +65,7 @@ const CLIENT = [
   "core/policy-state.ts",
   "core/problem.ts",
   "core/selection.ts",
+  "core/socket-sizes.ts",
   "core/unread-file.ts",
   "http-client/sse.ts",
   "protocol/client.ts",

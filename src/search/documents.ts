@@ -14,7 +14,7 @@ export class Documents {
   nameHashes: Uint32Array = new Uint32Array(64)
   /** Whether each reads or changes something. */
   effects: Uint8Array = new Uint8Array(64)
-  /** How many words of its name say what each is about. */
+  /** Number of significant words in the name of each. */
   nameLengths: Uint8Array = new Uint8Array(64)
   readonly #numbers = new Map<string, number>()
   /** Every document's terms, one after the other, and where those of each end. */

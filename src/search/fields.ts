@@ -73,15 +73,15 @@ export const CHANGES = 2
 /** What the score of a document depends on besides its words. */
 export interface Traits {
   readonly effect: number
-  /** How many words of its name say what it is about. */
+  /** Number of different words in its name, without stop words and versions. */
   readonly nameLength: number
 }
 
 export function traitsOf({ id, readsOnly }: SearchDocument): Traits {
   const words = identifierWords([id.slice(id.indexOf(".") + 1)])
-  const telling = words.filter((word) => !STOP_WORDS.has(word) && !/^v\d/.test(word))
+  const significant = words.filter((word) => !STOP_WORDS.has(word) && !/^v\d/.test(word))
   const effect = readsOnly === undefined ? 0 : readsOnly ? READS : CHANGES
-  return { effect, nameLength: new Set(telling.map(stem)).size }
+  return { effect, nameLength: new Set(significant.map(stem)).size }
 }
 
 /** The weights of words, each with those of its other forms added, brought to the range of impacts. */
@@ -136,7 +136,7 @@ function endOfLead(prose: string): number {
   return end < 0 ? Math.min(prose.length, MAX_LEAD) : end
 }
 
-/** What is outside of braces. */
+/** The pieces of a path between its placeholders. */
 function fixedPieces(path: string): string[] {
   return path.split(/[{}]/).filter((_, at) => at % 2 === 0)
 }

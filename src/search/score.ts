@@ -30,7 +30,10 @@ const OPTIONAL = 0.6
 const DETAIL = 0.6
 /** A word is in the name of a document when its impact is this large. */
 const NAME_IMPACT = 110
-/** How much a document loses none of whose name was asked for: "list repositories" wants no `list-attestation-repositories`. */
+/**
+ * The share of its score that a document loses if no word of its name is in the query: "list repositories" does not ask for
+ * `list-attestation-repositories`.
+ */
 const UNASKED_NAME = 0.35
 /** A word of the query counts as one of the name when its impact, times how well it matches, is this large. */
 const IN_NAME = 80

@@ -3,6 +3,7 @@
 import { decodeEnvelope, encodeEnvelope } from "../../../src/core/envelope-codec.ts"
 import type { WireEnvelope } from "../../../src/core/envelope-codec.ts"
 import { isForwarded } from "../../../src/core/error-marks.ts"
+import { MAX_RESULT_BYTES, MAX_SENT_CHARACTERS } from "../../../src/core/socket-sizes.ts"
 import { CallError, isCallError } from "../../../src/core/errors.ts"
 import { isPlainJson } from "../../../src/core/plain-json.ts"
 import { problemOf } from "../../../src/core/problem.ts"
@@ -25,10 +26,6 @@ import type { Requests } from "./requests.ts"
 
 /** People need time to answer questions. */
 const ANSWER_TIME_MS = 600_000
-/** What a hub sends at most over a WebSocket. */
-const MAX_RESULT_BYTES = 32 * 1024 * 1024
-/** Characters that a hub certainly receives over a WebSocket. */
-const MAX_SENT = 300_000
 /** Characters of a frame that is read between other work. */
 const LARGE = 1024 * 1024
 /** How long no WebSocket is tried after one could not be opened. */
@@ -341,7 +338,7 @@ function isUnsent(error: CallError): boolean {
 
 /** Whether a value arrives as it is: neither too long, nor with integers of more than 53 bits. */
 function canSend(value: unknown): boolean {
-  return withNumbers(value) === value && (printJson(value)?.length ?? 0) <= MAX_SENT
+  return withNumbers(value) === value && (printJson(value)?.length ?? 0) <= MAX_SENT_CHARACTERS
 }
 
 /** The problem of a call that was cancelled here. */

@@ -3,6 +3,7 @@ import { isForwarded } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { readPolicies, type AppliedPolicy } from "../../core/policy-state.ts"
+import { MAX_RESULT_BYTES, MAX_SENT_CHARACTERS } from "../../core/socket-sizes.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { uploadOf } from "../../http-client/file-bodies.ts"
 import { isRecord, stringsOf } from "../../internal/guards.ts"
@@ -20,9 +21,6 @@ import { resolveId, type FailedSource } from "./lookup.ts"
 const PAGE = 500
 // Prevents an endless listing.
 const MAX_PAGES = 200
-// What a hub sends over a WebSocket at most, and characters that it certainly receives.
-const MAX_RESULT_BYTES = 32 * 1024 * 1024
-const MAX_SENT = 300_000
 
 type HubClient = ReturnType<typeof CreateClient>
 
@@ -124,7 +122,7 @@ export class RemoteTarget implements Target {
     input: unknown,
     options: TargetCallOptions,
   ): Promise<ResponseEnvelope | undefined> {
-    if ((JSON.stringify(input)?.length ?? 0) > MAX_SENT) return undefined
+    if ((JSON.stringify(input)?.length ?? 0) > MAX_SENT_CHARACTERS) return undefined
     const { url, token } = this.#address
     const { createClient } = await import("../../index.ts")
     const { createWebSocketTransport } = await import("../../websocket.ts")

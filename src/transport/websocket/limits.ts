@@ -1,3 +1,4 @@
+import { MAX_RESULT_BYTES } from "../../core/socket-sizes.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 
 /** The limits of a socket, with defaults. */
@@ -42,9 +43,6 @@ export function resolveLimits(
   }
 }
 
-/** The largest frame for a client that accepts it, if the server sets no limit. */
-const MAX_SENT_BYTES = 32 * MIB
-
 /**
  * The limits for a client: `?maxResultBytes=` in the URL of its upgrade means that it accepts larger frames.
  * A configured limit of the server applies to every client.
@@ -58,6 +56,6 @@ export function limitsFor(
   const query = url?.split("?", 2)[1]
   const accepted = Number(new URLSearchParams(query).get("maxResultBytes"))
   if (!(accepted > limits.maxSentBytes)) return limits
-  const maxSentBytes = Math.min(accepted, MAX_SENT_BYTES)
+  const maxSentBytes = Math.min(accepted, MAX_RESULT_BYTES)
   return { ...limits, maxSentBytes, maxBufferedBytes: limits.maxBufferedBytes + maxSentBytes }
 }

@@ -52,7 +52,7 @@ const createAPI = vi.hoisted(() => async (basePath: string) => {
   return toHTTP(createRegistry({ file: { upload, download }, me: { visit }, thing }), {
     basePath,
     authenticate: (request) => ({
-      id: readCookie(request, "session") ?? "nobody",
+      id: readCookie(request, "session") ?? "anonymous",
       scopes: [],
     }),
   })
@@ -61,7 +61,7 @@ const createAPI = vi.hoisted(() => async (basePath: string) => {
 vi.mock("../../../examples/frameworks/api.ts", async () => ({ api: await createAPI("/api/v1") }))
 vi.mock("../../../examples/existing-authentication/members.ts", async () => ({
   api: await createAPI("/v1"),
-  toIdentity: (user?: { readonly id: string }) => ({ id: user?.id ?? "nobody", scopes: [] }),
+  toIdentity: (user?: { readonly id: string }) => ({ id: user?.id ?? "anonymous", scopes: [] }),
 }))
 
 type Routes = Readonly<Record<string, (request: Request) => Promise<Response>>>
