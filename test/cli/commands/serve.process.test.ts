@@ -270,14 +270,11 @@ describe("operations serve --stdio", () => {
     const client = new Client({ name: "t", version: "1" })
     const changed = vi.fn()
     client.setNotificationHandler("notifications/tools/list_changed", changed)
-    const start = performance.now()
     await client.connect(transport)
-    const connected = performance.now() - start
     const names = async (): Promise<string[]> =>
       (await client.listTools()).tools.map(({ name }) => name)
+    // It waits for the folder, and for others only for some seconds.
     expect(await names()).toEqual(["own_first"])
-    // Only the first lists wait for sources, for three seconds.
-    expect(performance.now() - start - connected).toBeGreaterThan(connected)
     changed.mockClear()
     await waitFor(() => expect(changed).toHaveBeenCalled())
     expect(await names()).toEqual(["own_first", "slow_ping"])
