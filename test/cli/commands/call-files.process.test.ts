@@ -75,6 +75,7 @@ describe.each([
     expect([saved.code, saved.stdout]).toEqual([0, ""])
     expect(saved.stderr).toContain("Wrote 300.0 kB to")
     expect((await readFile(join(folder, "out.bin"))).length).toBe(300_000)
+    expect([json.code, json.stderr]).toEqual([0, ""])
     expect(JSON.parse(json.stdout)).toMatchObject({ data: "BwcH", binary: { "": { name: "n" } } })
     const { more, env } = where()
     const line = `operations call files.download length=70000 ${more.join(" ")} > piped.bin`
