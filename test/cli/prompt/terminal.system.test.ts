@@ -86,9 +86,10 @@ describe.runIf(hasTmux)("sources that failed, on a terminal", () => {
     const options = await failing()
     const argv = [...PROGRAM, "list", "task", "--config", "operations.config.json"]
     await using screen = await Screen.open(argv, options)
-    const lines = (await screen.until("exit 0")).split("\n")
-    expect(lines[0]).toMatch(/^2 sources failed: api, keyed\. See why: .* doctor$/)
-    expect(lines[1]).toMatch(/^task\./)
+    const text = await screen.until("exit 0")
+    // Above it may stand that a source takes long to open.
+    expect(text).toMatch(/^2 sources failed: api, keyed\. See why: .* doctor\ntask\./m)
+    expect(text.match(/failed/g)).toHaveLength(1)
   })
 
   test("are tried again where serve says so, and not without a variable", async () => {
