@@ -6,6 +6,7 @@ import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
+import { withoutSlowSources } from "./run.ts"
 
 const bin = resolve(root, "src/cli/bin.ts")
 
@@ -91,5 +92,5 @@ async function ended(child: ChildProcess, options: ChildOptions): Promise<ChildR
   child.stdin?.on("error", () => undefined).end(options.input ?? "")
   options.onStart?.(child)
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null]
-  return { code, signal, stdout, stderr }
+  return { code, signal, stdout, stderr: withoutSlowSources(stderr) }
 }
