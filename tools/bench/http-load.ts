@@ -44,7 +44,8 @@ async function request(load: Extract<Load, { readonly kind: "requests" }>): Prom
     ),
   )
   let pool = kept.get(port)
-  if (pool === undefined) {
+  // A new server may listen on the port of one that has ended.
+  if (pool === undefined || pool.some(({ isClosed }) => isClosed)) {
     pool = Array.from({ length: connections }, () => new Connection(connect(port, "127.0.0.1")))
     kept.set(port, pool)
   }
@@ -62,13 +63,17 @@ class Connection {
   #next: () => Buffer | undefined = () => undefined
   #done: () => void = () => undefined
   #fail: (error: Error) => void = () => undefined
+  isClosed = false
 
   constructor(socket: Socket) {
     this.#socket = socket
     socket.setNoDelay(true)
     socket.on("data", (chunk: Buffer) => this.#receive(chunk.toString("latin1")))
     socket.on("error", (error) => this.#fail(error))
-    socket.on("close", () => this.#fail(new Error("The server closed a connection.")))
+    socket.on("close", () => {
+      this.isClosed = true
+      this.#fail(new Error("The server closed a connection."))
+    })
   }
 
   run(next: () => Buffer | undefined): Promise<void> {
