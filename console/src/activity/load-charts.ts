@@ -31,7 +31,7 @@ export function chartsOf(load: HubLoad): readonly LoadChart[] {
     },
     {
       title: "Failed calls",
-      words: `${errors.toLocaleString("en")} calls failed, ${percent(share)}.`,
+      words: `${errors.toLocaleString("en")} of ${calls.toLocaleString("en")} calls and nested calls failed, ${percent(share)}.`,
       series: [
         {
           name: "failed",

@@ -34,7 +34,8 @@ export function ResourcesView(): ReactNode {
       </header>
       {all.length === 0 && (
         <Empty title="No resources">
-          MCP servers with <code>resources: true</code> and <code>prompts: true</code> have some.
+          No MCP server here has resources or prompts, or its source says{" "}
+          <code>resources: false</code> and <code>prompts: false</code>.
         </Empty>
       )}
       <List title="Resources" items={shown.filter(({ mcp }) => mcp.as === "resource")} />

@@ -104,7 +104,7 @@ describe("chartsOf", () => {
     ])
     expect([rate?.words, failed?.words, duration?.words]).toEqual([
       "120 calls in the last hour, at most 2.0 a second.",
-      "30 calls failed, 25 %.",
+      "30 of 120 calls and nested calls failed, 25 %.",
       "p50 1 ms, p90 20 ms, p99 300 ms.",
     ])
   })
@@ -112,7 +112,7 @@ describe("chartsOf", () => {
   test("has words for an hour without calls", () => {
     expect(chartsOf(load({})).map(({ words }) => words)).toEqual([
       "0 calls in the last hour, at most 0 a second.",
-      "0 calls failed, 0 %.",
+      "0 of 0 calls and nested calls failed, 0 %.",
       "No durations.",
     ])
   })

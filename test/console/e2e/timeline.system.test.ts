@@ -118,7 +118,9 @@ describe.skipIf(noBrowser)("the timeline of a call in the console", () => {
     }
     const hour = region(page, "Last hour")
     await expectShown(hour.getByRole("img", { name: /^10,\d{3} calls in the last hour/ }))
-    await expectShown(hour.getByRole("img", { name: /^1,0\d\d calls failed, (9|10)/ }))
+    await expectShown(
+      hour.getByRole("img", { name: /^1,0\d\d of 10,\d{3} calls and nested calls failed, (9|10)/ }),
+    )
     await expectShown(hour.getByRole("img", { name: /^p50 .*, p90 .*, p99 / }))
     // Only what is seen is in the page.
     const rows = await page.getByRole("row").count()
@@ -131,7 +133,9 @@ describe.skipIf(noBrowser)("the timeline of a call in the console", () => {
     expect(await main.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
     await page.setViewportSize({ width: 1440, height: 900 })
     await hour.getByRole("button", { name: "act.fail" }).click()
-    await expectShown(hour.getByRole("img", { name: /^1,000 calls failed, 100 %/ }))
+    await expectShown(
+      hour.getByRole("img", { name: /^1,000 of 1,000 calls and nested calls failed, 100 %/ }),
+    )
     await hour.getByRole("button", { name: "local" }).click()
     await expectShown(hour.getByRole("img", { name: /^10,000 calls in the last hour/ }))
     expect(await axeFindings(page)).toEqual([])
