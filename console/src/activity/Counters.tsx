@@ -35,7 +35,7 @@ export function Counters({ onCode }: { readonly onCode: (code: string) => void }
     )
   }
   return (
-    <section className="counters" aria-label="Counters">
+    <section className="counters card" aria-label="Counters">
       <Rate stats={stats} />
       <dl className="counter-list">
         <Figure name="Calls since start" value={stats.calls.toLocaleString("en")} />

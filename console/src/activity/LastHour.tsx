@@ -31,7 +31,7 @@ export function LastHour(): ReactNode {
     return error === undefined ? null : <ErrorBox error={error} onRetry={again} />
   }
   return (
-    <section className="load" aria-label="Last hour">
+    <section className="load card" aria-label="Last hour">
       <div className="row">
         <h2>Last hour</h2>
         <Select

@@ -41,7 +41,7 @@ export function WaitingCall({
   const choose = (choice: ApprovalChoice) => () => void answer(choice)
   const left = Math.max(0, Math.ceil((expiresAt - now) / 1000) * 1000)
   return (
-    <article className="waiting-call stack" aria-labelledby={title}>
+    <article className="waiting-call card stack" aria-labelledby={title}>
       <header className="row">
         <h2 id={title}>
           <a href={linkTo({ view: "operation", id: operationId })}>{operationId}</a>

@@ -55,7 +55,7 @@ function List({
   return (
     <section className="stack" aria-label={title}>
       <h2>{title}</h2>
-      <ul className="served-list">
+      <ul className="stack">
         {items.slice(0, MAX_SHOWN).map((item) => (
           <Item key={item.id} item={item} />
         ))}
@@ -72,8 +72,8 @@ function Item({ item }: { readonly item: Served }): ReactNode {
   const { id, title, description, source, mcp } = item
   const label = labelOf(item)
   return (
-    <li className="card served">
-      <div className="served-head">
+    <li className="card">
+      <div className="row">
         <button
           type="button"
           className="served-toggle"

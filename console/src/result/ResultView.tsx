@@ -59,7 +59,7 @@ export function ResultView({
   const { text: ending, tone } = endingOf(outcome)
   return (
     <div className="result stack">
-      <div className="result-bar">
+      <div className="row">
         <Badge tone={tone}>{ending}</Badge>
         <span className="muted">{formatDuration(outcome.durationMs)}</span>
         <span className="result-actions">

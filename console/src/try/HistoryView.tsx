@@ -84,7 +84,7 @@ export function HistoryView(): ReactNode {
               <DiffView before={before.result} after={after.result} />
             </section>
           )}
-          <ul className="entries">
+          <ul>
             {shown.map((entry) => (
               <Row
                 key={entry.id}
@@ -118,7 +118,7 @@ function Row({
   }
   const when = timeOf(entry)
   return (
-    <li className="entry">
+    <li className="entry row">
       <input
         type="checkbox"
         checked={isChosen}

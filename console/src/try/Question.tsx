@@ -53,7 +53,7 @@ export function Question({
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of all that is inside
     <section
       ref={section}
-      className="question stack"
+      className="question card stack"
       aria-labelledby={title}
       tabIndex={-1}
       onKeyDown={press}

@@ -25,7 +25,7 @@ export function SeriesChart({ entries }: { readonly entries: readonly WatchEntry
   const field = fields.find(({ pointer }) => pointer === chosen) ?? preferredField(fields)
   if (field === undefined) return null
   return (
-    <figure className="chart">
+    <figure className="chart card">
       {fields.length > 1 ? (
         <p className="row chart-head">
           <label htmlFor={select}>Chart of</label>

@@ -33,9 +33,9 @@ export function RecentCalls({
   return (
     <details className="recent">
       <summary>Earlier calls ({entries.length})</summary>
-      <ul className="entries">
+      <ul>
         {entries.map((entry) => (
-          <li key={entry.id} className="entry">
+          <li key={entry.id} className="entry row">
             <EntryFacts entry={entry} />
             <span className="row">
               <Button size="small" onClick={() => onUse(entry)}>
