@@ -210,6 +210,23 @@ describe.skipIf(noBrowser)("how it looks", () => {
     }
   })
 
+  test("keys are whole in the help, and what a failed call was in the history, on a phone", async () => {
+    const { page } = await site.show("/o/act.fail")
+    await run(page)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.keyboard.press("?")
+    const keys = page.getByRole("dialog").locator("kbd")
+    await keys.first().waitFor()
+    const heights = await keys.evaluateAll((all) => all.map((it) => it.clientHeight))
+    expect(Math.max(...heights)).toBeLessThan(30)
+    await page.keyboard.press("Escape")
+    await page.getByRole("link", { name: "History", exact: true }).click()
+    const facts = page.locator(".entry-facts").first().locator("> *")
+    await facts.first().waitFor()
+    const ends = await facts.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().right))
+    expect(Math.max(...ends)).toBeLessThanOrEqual(390)
+  })
+
   test("the start page counts what is there, and suggests a query of each source before a change", async () => {
     const { page } = await site.show()
     await expectShown(page.getByText(/^\d+ operations from 3 of 4 sources/))
