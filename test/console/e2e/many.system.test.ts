@@ -74,6 +74,47 @@ describe.skipIf(noBrowser)("five thousand operations", () => {
   })
 })
 
+describe.skipIf(noBrowser)("a schema of 3,900 parts", () => {
+  const site = useConsole(() => [
+    sourceOf("deep", { openapi: documentOf("deep", JSON.stringify(deepDocument())) }),
+  ])
+
+  test("has a form that opens level by level, to the last, and is searched as a whole", async () => {
+    const { page } = await site.show("/o/deep.create")
+    for (const name of ["part_4", "part_4_4", "part_4_4_4", "part_4_4_4_4"]) {
+      await button(page, `Add ${name}`).click()
+    }
+    const main = page.getByRole("main")
+    await expectShown(main.getByLabel(/^part_4_4_4_4_4/))
+    expect(await main.getByText("any JSON").count()).toBe(0)
+    await tab(page, "Schema").click()
+    await page.getByLabel("Search in Input").fill("part_4")
+    await expectShown(page.getByText("781 matches", { exact: true }))
+  })
+})
+
+/** An operation whose body has five members at each of five levels, all of them optional. */
+function deepDocument(): object {
+  const part = (level: number, name: string): object => {
+    if (level === 0) return { type: "string" }
+    const names = Array.from({ length: 5 }, (_, at) => `${name}_${at}`)
+    const members = names.map((one) => [one, part(level - 1, one)])
+    return { type: "object", properties: Object.fromEntries(members) }
+  }
+  const content = { "application/json": { schema: part(5, "part") } }
+  const responses = { 204: { description: "Done" } }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Deep", version: "1.0.0" },
+    servers: [{ url: "http://127.0.0.1:1" }],
+    paths: {
+      "/parts": {
+        post: { operationId: "create", requestBody: { required: true, content }, responses },
+      },
+    },
+  }
+}
+
 describe.skipIf(noBrowser || !hasCorpus)("the whole API of GitHub", () => {
   const site = useConsole(() => [
     sourceOf("github", { openapi: documentOf("github", corpusText("github.json.gz")) }),
