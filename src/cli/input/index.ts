@@ -1,6 +1,7 @@
 // An operation's input from a command line: `--input`, then `key=value`, converted by the schema.
 
 import { didYouMean } from "../../internal/suggest.ts"
+import { parseExact } from "../../http-client/exact-json.ts"
 import { parseJson } from "../../http-client/json.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { UsageError, type CommandIO } from "../model.ts"
@@ -115,10 +116,11 @@ async function wholeInput(input: string, reader: InputReader): Promise<unknown> 
 
 function json(text: string, what: string): unknown {
   if (text.trim() === "") throw new UsageError(`${what}: there is nothing, and JSON is expected.`)
-  const parsed = parseJson(text.replace(/^\uFEFF/, ""))
+  const plain = text.replace(/^\uFEFF/, "")
+  const parsed = parseJson(plain)
   switch (parsed.is) {
     case "value":
-      return parsed.value
+      return parsed.bigIntegers === undefined ? parsed.value : parseExact(plain)
     case "broken":
       throw new UsageError(`${what}: that is ${parsed.reason}.${cureFor(text)}`)
     case "too-deep":

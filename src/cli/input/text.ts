@@ -1,7 +1,10 @@
+import { parseExact } from "../../http-client/exact-json.ts"
 import { parseJson } from "../../http-client/json.ts"
 import { numberIn } from "../../internal/number-text.ts"
 import { jsonType } from "../../schema/json.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
+
+const LARGE_INTEGER = /^-?[1-9]\d{15,38}$/
 
 /**
  * Converts a text to a value according to a schema: text stays text if the schema is a string.
@@ -16,6 +19,9 @@ export function readText(text: string, view: SchemaView): unknown {
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true"
   const number = types.has("number") || types.has("integer") ? numberIn(text) : undefined
   if (number !== undefined && (types.has("number") || Number.isInteger(number))) return number
+  // An id that a number would round is that of another thing.
+  const isNumeric = types.has("number") || types.has("integer")
+  if (isNumeric && !types.has("string") && LARGE_INTEGER.test(text)) return BigInt(text)
   const json = bracketed(text)
   if (json !== undefined && types.has(jsonType(json))) return json
   // `null` could be a word: if strings are allowed, use `:=null`.
@@ -40,5 +46,6 @@ function loose(text: string): unknown {
 function bracketed(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   const parsed = parseJson(text)
-  return parsed.is === "value" ? parsed.value : undefined
+  if (parsed.is !== "value") return undefined
+  return parsed.bigIntegers === undefined ? parsed.value : parseExact(text)
 }

@@ -225,6 +225,16 @@ describe("readInput", () => {
     expect(await value([], twice)).toEqual({ nested: { a: 1 } })
   })
 
+  test("integers that a number would round keep their digits", async () => {
+    const exact = { a: [9007199254740993n, 1, 0.12345678901234567] }
+    const text = '{"a":[9007199254740993,1,0.12345678901234567]}'
+    expect(await value([], { schema: {}, inputs: [text] })).toEqual(exact)
+    expect(await value([], { schema: {}, inputs: ["-"], stdin: `\uFEFF${text}` })).toEqual(exact)
+    expect(await value([`b:=${text}`], { schema: {} })).toEqual({ b: exact })
+    const tooLong = value([], { schema: {}, inputs: [`[${"9".repeat(60)}]`] })
+    await expect(tooLong).rejects.toThrow("is beyond those that a number keeps exactly")
+  })
+
   test("any JSON goes in by --input and :=, unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (json) => {
