@@ -1,5 +1,6 @@
 // Bounds the work for a wrong id in a large namespace.
 const MAX_CANDIDATES = 512
+const MIN_BEGINNING = 3
 
 /** The candidate most similar to `typed`, if it is a likely typo. */
 export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
@@ -9,8 +10,10 @@ export function nearest(typed: string, candidates: Iterable<string>): string | u
   let seen = 0
   for (const candidate of candidates) {
     if (++seen > MAX_CANDIDATES) break
-    if (Math.abs(candidate.length - typed.length) >= bestDistance) continue
-    const distance = editDistance(typed.toLowerCase(), candidate.toLowerCase())
+    const isBeginning = typed.length >= MIN_BEGINNING && candidate.startsWith(typed)
+    if (!isBeginning && Math.abs(candidate.length - typed.length) >= bestDistance) continue
+    // A name that was cut off is a likelier typo than another name.
+    const distance = isBeginning ? 1 : editDistance(typed.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance

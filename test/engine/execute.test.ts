@@ -74,6 +74,13 @@ describe("OperationRegistry.execute", () => {
     expect(await rejection(registry.execute("tsak.create"))).toMatchObject({
       message: `Operation "tsak.create" is not registered. Did you mean "task.create"?`,
     })
+    registry.registerAll([
+      operation("task.pull", { handler: () => 1 }),
+      operation("task.get_by_id"),
+    ])
+    expect(await rejection(registry.execute("task.get"))).toMatchObject({
+      message: `Operation "task.get" is not registered. Did you mean "task.get_by_id"?`,
+    })
     expect(await rejection(registry.execute("zzz"))).toMatchObject({
       message: `Operation "zzz" is not registered.`,
     })
