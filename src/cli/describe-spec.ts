@@ -1,7 +1,8 @@
 import { deprecationText } from "../core/deprecation.ts"
 import { settingsText, type AppliedPolicy } from "../core/policy-state.ts"
 import type { OperationSpec } from "../core/types.ts"
-import type { CommandIO } from "./model.ts"
+import { commandText } from "./command-text.ts"
+import type { CommandArgs, CommandIO } from "./model.ts"
 import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText, type Property } from "./schema-text.ts"
 import { commandInput } from "../schema/read/sample/command-input.ts"
@@ -13,6 +14,7 @@ export function describeSpec(
   spec: OperationSpec,
   policies: readonly AppliedPolicy[],
   io: CommandIO,
+  args?: CommandArgs,
 ): string {
   const { bold } = styled(io)
   const id = `${spec.namespace}.${spec.name}`
@@ -25,7 +27,7 @@ export function describeSpec(
     section(bold("Errors:"), errorLines(spec, io)),
     section(bold("Needs:"), needs(spec)),
     section(bold("Policies:"), policyLines(policies, io)),
-    section(bold("Example:"), [`  ${unbroken(exampleOf(id, spec, io.program))}`]),
+    section(bold("Example:"), [`  ${exampleOf(id, spec, io, args)}`]),
   ]
   const text = parts
     .filter((lines) => lines.length > 0)
@@ -119,8 +121,13 @@ function policyLines(policies: readonly AppliedPolicy[], io: CommandIO): readonl
 }
 
 /** An example command line: with the first example, or values that the schema accepts. */
-function exampleOf(id: string, spec: OperationSpec, program: string): string {
+function exampleOf(
+  id: string,
+  spec: OperationSpec,
+  io: CommandIO,
+  args: CommandArgs | undefined,
+): string {
   const verb = spec.type === "subscription" ? "watch" : "call"
   const words = commandInput(exampleInputs(spec)[0], spec.inputSchema)
-  return oneLine([program, verb, id, ...words].join(" "))
+  return unbroken(`${commandText(verb, io, args)} ${oneLine([id, ...words].join(" "))}`)
 }

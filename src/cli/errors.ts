@@ -1,9 +1,8 @@
 import { ERROR_CODES, isCallError, type ErrorCode } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { UsageError, type CommandArgs, type CommandIO } from "./model.ts"
-import { shellWord } from "../internal/shell.ts"
 import { printError, jsonText, escapeForTerminal, styled } from "./output.ts"
-import { SOURCE_NAMES } from "./shared-options.ts"
+import { commandText } from "./command-text.ts"
 import { unbroken } from "./wrap.ts"
 
 /** The exit code of an error: 1 the operation failed, 2 the command was wrong. */
@@ -50,31 +49,20 @@ function messageOf(error: unknown): string {
 /** The next step, if the message does not contain one. */
 function cureOf(
   error: unknown,
-  { program }: CommandIO,
+  io: CommandIO,
   { command, args }: ErrorContext,
 ): string | undefined {
   if (error instanceof UsageError) {
-    const words = [program, ...(command === undefined ? [] : [command]), "--help"]
+    const words = [io.program, ...(command === undefined ? [] : [command]), "--help"]
     return `See how it is used: ${unbroken(words.join(" "))}`
   }
   if (isCallError(error) && error.message === HIDDEN_MESSAGE && error.requestId !== undefined) {
     return `The log of the server has more, under the request id ${escapeForTerminal(error.requestId)}.`
   }
   if (isCallError(error, "OPERATION_NOT_FOUND")) {
-    return `See what there is: ${unbroken([program, "list", ...sourceWords(args)].join(" "))}`
+    return `See what there is: ${commandText("list", io, args)}`
   }
   return undefined
-}
-
-/** The source options of the command line, without possible secrets. */
-function sourceWords(args: CommandArgs | undefined): readonly string[] {
-  const names = ["config", "hub", ...SOURCE_NAMES, "source"]
-  return names.flatMap((name) =>
-    (args?.texts(name) ?? []).flatMap((value) => [
-      `--${name}`,
-      shellWord(escapeForTerminal(value)),
-    ]),
-  )
 }
 
 function errorJson(error: unknown): unknown {

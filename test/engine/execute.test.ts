@@ -76,7 +76,7 @@ describe("OperationRegistry.execute", () => {
     })
     registry.registerAll([
       operation("task.pull", { handler: () => 1 }),
-      operation("task.get_by_id"),
+      operation("task.get_by_id", { handler: () => 1 }),
     ])
     expect(await rejection(registry.execute("task.get"))).toMatchObject({
       message: `Operation "task.get" is not registered. Did you mean "task.get_by_id"?`,

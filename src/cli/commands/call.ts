@@ -3,6 +3,7 @@ import type { DryRun } from "../../core/dry-run.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { selectData, selectionOf } from "../../core/selection.ts"
+import { commandText } from "../command-text.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import type { CommandArgs, CommandDefinition, CommandIO } from "../model.ts"
@@ -53,7 +54,9 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const spec = await target.find(args.positionals[0] as string)
   const id = `${spec.namespace}.${spec.name}`
   if (spec.type === "subscription") {
-    throw new UsageError(`"${id}" gives a stream. Watch it: ${io.program} watch ${id}`)
+    throw new UsageError(
+      `"${id}" gives a stream. Watch it: ${commandText("watch", io, args)} ${id}`,
+    )
   }
   using running = new Running(spec, args, io)
   try {
@@ -71,7 +74,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     return running.isInterrupted ? 130 : await printEnvelope(envelope, args, io)
   } catch (error) {
     if (error instanceof Interrupted || running.isInterrupted) return 130
-    if (!args.flag("json") && printInputIssues(error, id, io)) return 2
+    if (!args.flag("json") && printInputIssues(error, id, io, args)) return 2
     throw error
   }
 }

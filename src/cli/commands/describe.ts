@@ -29,7 +29,7 @@ export const command: CommandDefinition = {
       return 0
     }
     const { describeSpec } = await import("../describe-spec.ts")
-    print(io, describeSpec(spec, policies, io))
+    print(io, describeSpec(spec, policies, io, args))
     return 0
   },
 }

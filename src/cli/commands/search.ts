@@ -1,3 +1,4 @@
+import { commandText } from "../command-text.ts"
 import { UsageError, type CommandDefinition } from "../model.ts"
 import { note, printJson } from "../output.ts"
 import { openTarget, printFailures } from "../target/index.ts"
@@ -24,7 +25,8 @@ export const command: CommandDefinition = {
     const { operations, total } = await target.list({ ...filter, query, limit })
     printFailures(io, target)
     if (args.flag("json")) printJson(io, { operations, total })
-    else if (total === 0) note(io, `Nothing found. See what there is: ${io.program} list`)
+    else if (total === 0)
+      note(io, `Nothing found. See what there is: ${commandText("list", io, args)}`)
     else showOperations(io, operations, total)
     return total === 0 && target.failures.length > 0 ? 1 : 0
   },

@@ -1,4 +1,5 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { commandText } from "../command-text.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError, type CommandDefinition, type CommandArgs, type CommandIO } from "../model.ts"
@@ -37,7 +38,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const spec = await target.find(args.positionals[0] as string)
   const id = `${spec.namespace}.${spec.name}`
   if (spec.type !== "subscription") {
-    throw new UsageError(`"${id}" answers once. Call it: ${io.program} call ${id}`)
+    throw new UsageError(`"${id}" answers once. Call it: ${commandText("call", io, args)} ${id}`)
   }
   using running = new Running(spec, args, io)
   try {
@@ -52,7 +53,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     if (error instanceof Interrupted || running.isInterrupted) return 130
     // Ctrl-C is the normal end of watching: the producer was stopped, and nothing failed.
     if (io.signal.aborted && io.signal.reason === "SIGINT") return 0
-    if (!args.flag("json") && printInputIssues(error, id, io)) return 2
+    if (!args.flag("json") && printInputIssues(error, id, io, args)) return 2
     throw error
   }
 }

@@ -1,11 +1,17 @@
 import { isCallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
-import type { CommandIO } from "../model.ts"
+import { commandText } from "../command-text.ts"
+import type { CommandArgs, CommandIO } from "../model.ts"
 import { printError, escapeForTerminal, styled } from "../output.ts"
 import { unbroken } from "../wrap.ts"
 
 /** Prints the issues of an invalid input, one per line; `false` when the error is about something else. */
-export function printInputIssues(error: unknown, id: string, io: CommandIO): boolean {
+export function printInputIssues(
+  error: unknown,
+  id: string,
+  io: CommandIO,
+  args: CommandArgs,
+): boolean {
   if (!isCallError(error, "VALIDATION_ERROR") || !isRecord(error.details)) return false
   const { errors, operationId } = error.details
   // The error may be about the input of a nested operation.
@@ -18,7 +24,7 @@ export function printInputIssues(error: unknown, id: string, io: CommandIO): boo
   for (const line of lines) printError(io, escapeForTerminal(line))
   printError(
     io,
-    `See what it takes: ${unbroken(`${io.program} describe ${escapeForTerminal(id)}`)}`,
+    `See what it takes: ${unbroken(`${commandText("describe", io, args)} ${escapeForTerminal(id)}`)}`,
   )
   return true
 }

@@ -8,7 +8,8 @@ import { silentLogger } from "../../../src/testing.ts"
 import { createHub, serveHTTP, serveHub } from "../../../src/node.ts"
 import type { ServedHTTP } from "../../../src/node.ts"
 import { hubRegistry } from "../support/hub-operations.ts"
-import { run } from "../support/run.ts"
+import { showOperations } from "../../../src/cli/commands/list.ts"
+import { run, testIO } from "../support/run.ts"
 import type { Ran, RunOptions } from "../support/run.ts"
 
 const registry = hubRegistry()
@@ -83,6 +84,24 @@ describe("operations list", () => {
   })
 })
 
+test("a row shows the description where the title only repeats the name", () => {
+  const io = testIO()
+  const row = { type: "query", description: "Adds <b>two</b> numbers" } as const
+  const titles = ["Get Sum Tool", "getSum", "Sum of numbers", undefined, ""]
+  const rows = titles.map((title) => ({ ...row, id: "calc.get-sum", title }))
+  const bare = { ...row, id: "calc.get-sum", title: "Get Sum", description: "" }
+  showOperations(io, [...rows, bare], rows.length + 1)
+  expect(io.stdout.text.split("\n").map((line) => line.split("\t")[2])).toEqual([
+    "Adds two numbers",
+    "Adds two numbers",
+    "Sum of numbers",
+    "Adds two numbers",
+    "Adds two numbers",
+    "Get Sum",
+    undefined,
+  ])
+})
+
 describe("operations search", () => {
   test("gives the best first", async () => {
     const { code, stdout } = await onHub(["search", "create", "task"])
@@ -95,7 +114,7 @@ describe("operations search", () => {
     const { code, stdout, stderr } = await onHub(["search", "zzzzzz"])
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" })
-    expect(stderr).toBe("Nothing found. See what there is: operations list\n")
+    expect(stderr).toBe(`Nothing found. See what there is: operations list --hub ${served.url}\n`)
     expect(JSON.parse((await onHub(["search", "zzzzzz", "--json"])).stdout)).toEqual({
       operations: [],
       total: 0,
@@ -132,14 +151,14 @@ Errors:
   TASK_EXISTS  There is one
 
 Example:
-  operations call task.create title=example
+  operations call --hub ${served.url} task.create title=example
 `,
     )
   })
 
   test("streams are watched", async () => {
     expect((await onHub(["describe", "clock.ticks"])).stdout).toContain(
-      "operations watch clock.ticks to=1",
+      `operations watch --hub ${served.url} clock.ticks to=1`,
     )
   })
 

@@ -149,7 +149,7 @@ describe("operations call", () => {
         "  /title must be at least 3 characters",
         "  /hours must be integer, got string",
         "  /titel is not allowed",
-        "See what it takes: operations describe task.create",
+        `See what it takes: operations describe --scan ${OPERATIONS} task.create`,
         "",
       ].join("\n"),
     )
@@ -175,7 +175,10 @@ describe("operations call", () => {
     ],
     [["task.text", "what"], '"what" is not an input. Write key=value'],
     [["task.text", "--inputs", "x"], "--input"],
-    [["live.ticks"], '"live.ticks" gives a stream. Watch it: operations watch live.ticks'],
+    [
+      ["live.ticks"],
+      `"live.ticks" gives a stream. Watch it: operations watch --scan ${OPERATIONS} live.ticks`,
+    ],
     [["task.text", "--timeout", "soon"], "--timeout"],
     [[], "call"],
   ])("%j is a wrong command: exit 2 and the cure", async (args, cure) => {

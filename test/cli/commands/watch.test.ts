@@ -120,7 +120,10 @@ describe("operations watch", () => {
   })
 
   test.each([
-    [["task.text"], '"task.text" answers once. Call it: operations call task.text'],
+    [
+      ["task.text"],
+      `"task.text" answers once. Call it: operations call --scan ${OPERATIONS} task.text`,
+    ],
     [["live.tiks"], 'Did you mean "live.ticks"?'],
     [["live.ticks", "--limit", "-1"], "--limit"],
     [["live.ticks", "--limit", "some"], "--limit"],
