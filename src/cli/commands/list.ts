@@ -94,7 +94,15 @@ function linesOf(io: CommandIO, operations: readonly ListedOperation[]): string 
   return table(rows, stdout.columns ?? 80)
 }
 
-function wordsOf({ title, description, deprecated }: ListedOperation): string {
-  const words = oneLine(plainText(title ?? description))
+function wordsOf({ id, title, description, deprecated }: ListedOperation): string {
+  // Titles of many MCP servers only repeat the name: "Get Sum Tool".
+  const wordsOfId = new Set([...namedWords(id), "tool"])
+  const isName = title === undefined || namedWords(title).every((word) => wordsOfId.has(word))
+  const words = oneLine(plainText((isName && description) || title || ""))
   return deprecated === true ? `(deprecated) ${words}` : words
+}
+
+function namedWords(text: string): readonly string[] {
+  const apart = text.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
+  return apart.match(/[\p{L}\p{N}]+/gu) ?? []
 }
