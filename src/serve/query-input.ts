@@ -1,6 +1,6 @@
 import { refusal } from "../core/errors.ts"
 import { addToList } from "../internal/lists.ts"
-import { numberIn } from "../internal/number-text.ts"
+import { LARGE_INTEGER, numberIn } from "../internal/number-text.ts"
 import { perObject } from "../internal/per-object.ts"
 import { jsonType, setOwn, type JsonSchema } from "../schema/json.ts"
 import { SchemaView, viewOf } from "../schema/read/view.ts"
@@ -39,7 +39,7 @@ export interface QueryForm {
 /** The parameter that carries a whole input. */
 export const WHOLE_INPUT = "input"
 
-/** Parses JSON; throws when it is invalid or nested too deeply. */
+/** Parses JSON; throws when it is invalid, nested too deeply, or has an integer that a number would change. */
 export type Parse = (text: string) => unknown
 
 interface Reader {
@@ -145,7 +145,7 @@ function valueOf(
   if (item !== undefined) return values.map((text) => valueOf([text], item, parse))
   const read = (text: string): unknown => {
     if (kind === "text") return text
-    return kind === "literal" ? literalOf(text) : looseJson(text, types, parse)
+    return kind === "literal" ? literalOf(text, parse) : looseJson(text, types, parse)
   }
   const [only = ""] = values
   if (values.length > 1) return values.map(read)
@@ -159,12 +159,12 @@ function isList(types: ReadonlySet<string>): boolean {
   return types.has("array") && (types.size === 1 || (types.size === 2 && types.has("null")))
 }
 
-/** Parses a number, a boolean or `null`; returns other text, and integers beyond the safe range, unchanged. */
-function literalOf(text: string): unknown {
+/** Parses a number, a boolean or `null`; returns other text unchanged. */
+function literalOf(text: string, parse: Parse): unknown {
   if (text === "true") return true
   if (text === "false") return false
   if (text === "null") return null
-  return numberIn(text) ?? text
+  return numberIn(text) ?? (LARGE_INTEGER.test(text) ? parse(text) : text)
 }
 
 /** Parses JSON of one of these types; returns other text unchanged. */

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { Type } from "typebox"
 import { describe, expect, it } from "vitest"
+import { parseExact } from "../../src/http-client/exact-json.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
 import { parseQuery, queryForm, readQueryInput } from "../../src/serve/query-input.ts"
 
@@ -49,7 +50,10 @@ describe("the input in a query", () => {
       expect(typeof n, text).toBe("string")
     }
     // As a number it would be its neighbour.
-    expect(read("n=9007199254740993", schema)).toEqual({ n: "9007199254740993" })
+    const exact = (text: string): unknown =>
+      readQueryInput(`n=${text}`, schema as JsonSchema, parseExact)
+    expect(exact("9007199254740993")).toEqual({ n: 9007199254740993n })
+    expect(exact("9".repeat(60))).toEqual({ n: "9".repeat(60) })
   })
 
   it("repeats the items of a list", () => {

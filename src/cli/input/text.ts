@@ -1,10 +1,8 @@
 import { parseExact } from "../../http-client/exact-json.ts"
 import { parseJson } from "../../http-client/json.ts"
-import { numberIn } from "../../internal/number-text.ts"
+import { LARGE_INTEGER, numberIn } from "../../internal/number-text.ts"
 import { jsonType } from "../../schema/json.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
-
-const LARGE_INTEGER = /^-?[1-9]\d{15,38}$/
 
 /**
  * Converts a text to a value according to a schema: text stays text if the schema is a string.

@@ -8,14 +8,23 @@ import { apiOf, operation } from "./routes-support.ts"
 const LARGE = "9007199254740993"
 
 const integer = { type: "integer", format: "int64" }
+const taking = { name: "id", in: "path", required: true, schema: integer }
 const document = {
   openapi: "3.1.0",
   info: { title: "Ids", version: "1" },
   paths: {
     "/things/{id}": {
+      get: {
+        operationId: "get",
+        parameters: [
+          taking,
+          { name: "more", in: "query", schema: { type: "array", items: integer } },
+        ],
+        responses: { 200: { description: "Done" } },
+      },
       put: {
         operationId: "put",
-        parameters: [{ name: "id", in: "path", required: true, schema: integer }],
+        parameters: [taking],
         requestBody: {
           content: {
             "application/json": { schema: { type: "object", properties: { owner: integer } } },
@@ -46,6 +55,18 @@ describe("an integer beyond those that a number keeps", () => {
     ])
   })
 
+  it("reaches it from a query, too", async () => {
+    await using upstream = await serve((_, response) => void response.end())
+    const registry = createRegistry(
+      FromOpenAPI(document, { namespace: "api", baseUrl: upstream.url }),
+    )
+    await using api = apiOf(registry)
+
+    const query = `id=-${LARGE}&more=${LARGE}&more=1`
+    expect((await api(`/api/api/get?${query}`)).status).toBe(204)
+    expect(upstream.requests).toMatchObject([{ url: `/things/-${LARGE}?more=${LARGE}&more=1` }])
+  })
+
   it("is refused for any other operation, and never rounded", async () => {
     const given: unknown[] = []
     const handler = (input: unknown): null => {
@@ -57,8 +78,22 @@ describe("an integer beyond those that a number keeps", () => {
       createRegistry([
         operation({ name: "any", handler }),
         operation({ name: "number", inputSchema: number, handler }),
+        operation({ name: "read", type: "query", inputSchema: number, handler }),
+        operation({
+          name: "own",
+          type: "query",
+          inputSchema: number,
+          route: { method: "GET", path: "/own/{n}" },
+          handler,
+        }),
       ]),
     )
+    for (const path of [`/api/shop/read?n=${LARGE}`, `/own/${LARGE}`]) {
+      expect(await (await api(path)).json(), path).toMatchObject({
+        status: 400,
+        detail: expect.stringContaining(`The integer ${LARGE}`),
+      })
+    }
     for (const id of ["shop.any", "shop.number"]) {
       const response = await api(`/operations/${id}`, post(`{"n":${LARGE}}`))
       expect([response.status, await response.json()]).toMatchObject([
