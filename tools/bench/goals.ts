@@ -12,7 +12,7 @@ import type { Disconnects } from "./http-disconnect.ts"
 import { SOCKET_IDLE, SSE_IDLE } from "./http-idle.ts"
 import type { Idle } from "./http-idle.ts"
 import { OUR_CLIENT, PEER_CLIENTS } from "./http-client.ts"
-import { BY_HAND, FEW_TOOLS, MANY_TOOLS, NODE_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
+import { BY_HAND, FEW_TOOLS, MANY_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
 import { ASKED, OVER_HTTP, SDK_SESSION, SESSION_CALL, STATELESS } from "./mcp-http.ts"
 import type { FirstRequests } from "./mcp-http.ts"
 import { STDIO, type StdioCost } from "./mcp-stdio.ts"
@@ -90,7 +90,6 @@ const MAX_REMOTE_RATIO = 2.6
 const MAX_STDIO_MS = 150
 const MAX_STDIO_CALL = 90
 const MAX_FIRST_RATIO = 3
-const MAX_SERVED_BYTES = 12_000
 const MIN_SDK_RATIO = 5
 const MAX_TOOLS_GROWTH = 1.2
 const MAX_IMPORTED_RATIO = 1.15
@@ -117,7 +116,6 @@ export function mcpGoals({ served, imported, overHTTP, stdio, first }: MCPResult
   const few = find(served, FEW_TOOLS).ratio.median
   const growth = find(served, MANY_TOOLS).ratio.median / few
   const ratio = find(imported, OUR_CALL).ratio.median
-  const { bytes } = find(served, NODE_TOOLS)
   const remote = find(overHTTP, OVER_HTTP).ratio.median
   const times = find(overHTTP, SDK_SESSION).ratio.median / remote
   const cold = first.find(({ name }) => name === OVER_HTTP)?.ratio.median ?? Number.NaN
@@ -151,11 +149,6 @@ export function mcpGoals({ served, imported, overHTTP, stdio, first }: MCPResult
       goal: `${OVER_HTTP}: ahead of one session of the SDK by ${MIN_SDK_RATIO} times`,
       measured: times.toFixed(2),
       isMet: times >= MIN_SDK_RATIO,
-    },
-    {
-      goal: `${NODE_TOOLS}: at most ${MAX_SERVED_BYTES / 1000} KB a call`,
-      measured: `${(bytes / 1000).toFixed(1)} KB`,
-      isMet: bytes <= MAX_SERVED_BYTES,
     },
     {
       goal: `${FEW_TOOLS}: at most ${MAX_SERVED_RATIO} times ${BY_HAND}`,

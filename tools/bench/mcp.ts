@@ -24,7 +24,7 @@ export const BY_HAND = "tools/call by hand"
 const SDK_SERVER = "tools/call, server of the SDK"
 export const FEW_TOOLS = "tools/call, 5 operations"
 /** Without the platform's request objects, so that all allocations are ours. */
-export const NODE_TOOLS = "tools/call, 5 operations, as a request of Node"
+const NODE_TOOLS = "tools/call, 5 operations, as a request of Node"
 export const MANY_TOOLS = "tools/call, 500 operations"
 export const SDK_CALL = "callTool of the SDK"
 export const OUR_CALL = "execute of an imported tool"
