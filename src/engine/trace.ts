@@ -51,17 +51,19 @@ export class Tracers {
   }
 
   begin(call: Call, input: unknown): CallScope | undefined {
-    const parts: Part[] = []
-    // No closures on this way: every call pays for them.
+    let parts: readonly Part[] | undefined
+    // No closures on this way, and no array that grows: every call pays for them.
     for (const tracer of this.#tracers) {
       try {
         const scope = tracer.begin(new CallToTrace(call, input, tracer))
-        if (scope !== undefined) parts.push({ tracer, scope })
+        if (scope === undefined) continue
+        const part = { tracer, scope }
+        parts = parts === undefined ? [part] : [...parts, part]
       } catch (error) {
         this.report(tracer, error)
       }
     }
-    return parts.length === 0 ? undefined : new Scopes(this, parts)
+    return parts === undefined ? undefined : new Scopes(this, parts)
   }
 
   refused(
@@ -133,7 +135,7 @@ class Scopes implements CallScope {
     let value: T | undefined
     let thrown: unknown
     let state: "new" | "done" | "threw" = "new"
-    let enter = (): void => {
+    const once = (): void => {
       if (state !== "new") return
       state = "done"
       try {
@@ -143,27 +145,30 @@ class Scopes implements CallScope {
         thrown = error
       }
     }
-    const once = enter
-    for (let at = this.parts.length - 1; at >= 0; at--) enter = this.#inside(at, enter)
-    enter()
+    this.#enter(0, once)
     once()
     if ((state as string) === "threw") throw thrown
     return value as T
   }
 
-  #inside(at: number, work: () => void): () => void {
+  #enter(at: number, work: () => void): void {
     const { tracer, scope } = this.parts[at] as Part
-    return () => {
-      try {
-        scope.run(work)
-      } catch (error) {
-        this.#tracers.report(tracer, error)
-      }
+    const isLast = at === this.parts.length - 1
+    try {
+      scope.run(isLast ? work : () => this.#enter(at + 1, work))
+    } catch (error) {
+      this.#tracers.report(tracer, error)
     }
   }
 
   end(outcome: CallOutcome): void {
-    this.#each(({ scope }) => scope.end(outcome))
+    for (const { tracer, scope } of this.parts) {
+      try {
+        scope.end(outcome)
+      } catch (error) {
+        this.#tracers.report(tracer, error)
+      }
+    }
   }
 
   item(): void {

@@ -6,6 +6,7 @@ import {
   SpanStatusCode,
   trace,
   type Context,
+  type Link,
   type Span,
   type Tracer,
 } from "@opentelemetry/api"
@@ -32,8 +33,15 @@ const CODE = /^[A-Za-z][A-Za-z\d_.-]{0,63}$/
 /** What makes scopes. */
 export interface ScopeOwner {
   readonly options: InstrumentOptions
-  readonly tracer: Tracer
-  readonly metrics: CallMetrics | undefined
+  readonly tracer: Tracer | undefined
+}
+
+/** The context that a span starts in; the scope of a call is that of the calls that it makes. */
+export interface Origin {
+  readonly context: Context
+  readonly links?: Link[] | undefined
+  /** What the sender sent, if it is believed. */
+  readonly sent?: TraceContext | undefined
 }
 
 /** What a scope needs to know of its call. */
@@ -45,7 +53,7 @@ interface About {
 }
 
 /** A call, or an exchange of it. It keeps neither the call nor its result: exporters may be behind. */
-export class OtelScope implements CallScope {
+export class OtelScope implements CallScope, Origin {
   readonly context: Context
   readonly sent: TraceContext | undefined
   readonly #owner: ScopeOwner
@@ -59,9 +67,9 @@ export class OtelScope implements CallScope {
 
   constructor(
     owner: ScopeOwner,
-    base: Context,
+    { context: base, sent }: Origin,
     span: Span | undefined,
-    sent: TraceContext | undefined,
+    metrics: CallMetrics | undefined,
     running: Running | undefined,
     about: About,
   ) {
@@ -73,8 +81,8 @@ export class OtelScope implements CallScope {
     this.#span = span
     this.#running = running
     this.#about = about
-    this.#metrics = owner.metrics
-    this.#began = this.#metrics === undefined ? 0 : performance.now()
+    this.#metrics = metrics
+    this.#began = metrics === undefined ? 0 : performance.now()
   }
 
   run<T>(work: () => T): T {
@@ -148,9 +156,9 @@ export class OtelScope implements CallScope {
     const settings = { kind: SpanKind.CLIENT, attributes: known }
     const isOwn = (options.spans ?? "all") === "all"
     const span = isOwn
-      ? tracer.startSpan(name.slice(0, MAX_NAME), settings, this.context)
+      ? tracer?.startSpan(name.slice(0, MAX_NAME), settings, this.context)
       : undefined
-    return new OtelScope(this.#owner, this.context, span, this.sent, undefined, {
+    return new OtelScope(this.#owner, this, span, this.#metrics, undefined, {
       operationId: this.#about.operationId,
       isStream: false,
       mcp: to === "mcp" ? ["mcpClient", attributes] : undefined,

@@ -2,25 +2,24 @@ import {
   context,
   createNoopMeter,
   metrics as api,
+  ProxyTracerProvider,
   SpanKind,
   trace,
   type Attributes,
-  type Context,
-  type Link,
   type Span,
   type SpanOptions,
   type Tracer,
   type TracerProvider,
 } from "@opentelemetry/api"
 import type { CallError } from "../core/errors.ts"
-import type { CallScope, CallTracer, TraceContext, TracedCall } from "../core/tracing.ts"
+import type { CallScope, CallTracer, TracedCall } from "../core/tracing.ts"
 import { OTHER } from "../internal/bounded-names.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import { ATTRIBUTE, SCOPE, SYSTEM } from "./conventions.ts"
 import { CallMetrics } from "./metrics.ts"
 import type { Observed } from "./observed.ts"
 import type { IncomingTrace, InstrumentOptions } from "./options.ts"
-import { attempt, MAX_NAME, OtelScope, recordValue } from "./scope.ts"
+import { attempt, MAX_NAME, OtelScope, recordValue, type Origin } from "./scope.ts"
 import { contextWith, spanContextOf } from "./trace-context.ts"
 
 const MAX_OPERATIONS = 1000
@@ -42,14 +41,18 @@ export class OtelTracer implements CallTracer {
     this.#isIgnored = (id) => ignored.some((matches) => matches(id))
   }
 
-  /** Asked for at each call: the application may set the global provider later, with a copy of the API of its own. */
-  get tracer(): Tracer {
+  /**
+   * Asked for at each call: the application may set the global provider later, with a copy of the API of its own.
+   * `undefined` without an SDK.
+   */
+  get tracer(): Tracer | undefined {
     const provider = this.options.tracerProvider ?? trace.getTracerProvider()
-    if (provider !== this.#provider) {
+    if (provider !== this.#provider || this.#tracer === undefined) {
       this.#provider = provider
-      this.#tracer = provider.getTracer(SCOPE)
+      const isProxy = provider instanceof ProxyTracerProvider
+      this.#tracer = isProxy ? provider.getDelegateTracer(SCOPE) : provider.getTracer(SCOPE)
     }
-    return this.#tracer as Tracer
+    return this.#tracer
   }
 
   get metrics(): CallMetrics | undefined {
@@ -92,22 +95,22 @@ export class OtelTracer implements CallTracer {
   #open(call: TracedCall, id: string | undefined): OtelScope {
     const { spans = "all" } = this.options
     const parent = call.parent as OtelScope | undefined
-    const from: Origin =
-      parent === undefined ? this.#outermost(call) : { base: parent.context, sent: parent.sent }
-    const { operationId, via, entry } = call
+    const from: Origin = parent ?? this.#outermost(call)
+    const { metrics, tracer } = this
+    const { entry } = call
     const isStream = call.type === "subscription"
-    const running = this.metrics?.begin(id, entry && via, isStream)
+    const running = metrics?.begin(id, entry && call.via, isStream)
     const isOwn = spans === "all" || (spans === "outermost" && parent === undefined)
-    const span = isOwn ? this.#start(call, id, from) : undefined
-    const mcp = via === "mcp" ? entry?.attributes : undefined
-    return new OtelScope(this, from.base, span, from.sent, running, {
-      operationId,
+    const span = isOwn && tracer !== undefined ? this.#start(tracer, call, id, from) : undefined
+    const mcp = entry !== undefined && call.via === "mcp" ? entry.attributes : undefined
+    return new OtelScope(this, from, span, metrics, running, {
+      operationId: call.operationId,
       isStream,
       mcp: mcp && ["mcpServer", mcp],
     })
   }
 
-  #start(call: TracedCall, id: string | undefined, { base, links }: Origin): Span {
+  #start(tracer: Tracer, call: TracedCall, id: string | undefined, from: Origin): Span {
     const { attributes, record } = this.options
     const { entry } = call
     // Assigned one by one: every call pays for it, and a spread costs more than the rest.
@@ -128,8 +131,8 @@ export class OtelTracer implements CallTracer {
     const kind = entry === undefined ? SpanKind.INTERNAL : SpanKind.SERVER
     const name = (entry?.name ?? id ?? OTHER).slice(0, MAX_NAME)
     const settings: SpanOptions = { kind, attributes: known }
-    if (links !== undefined) settings.links = links
-    const span = this.tracer.startSpan(name, settings, base)
+    if (from.links !== undefined) settings.links = from.links
+    const span = tracer.startSpan(name, settings, from.context)
     if (!span.isRecording()) return span
     if (call.requestId !== undefined) span.setAttribute(ATTRIBUTE.requestId, call.requestId)
     if (record?.identity === true && typeof call.identity?.id === "string") {
@@ -144,21 +147,21 @@ export class OtelTracer implements CallTracer {
     const ambient = context.active()
     const remote = spanContextOf(call.trace)
     const trust = this.#trustOf(call)
-    if (trust === "ignore") return { base: ambient }
+    if (trust === "ignore") return { context: ambient }
     if (trust === "link") {
-      return { base: ambient, links: remote && [{ context: remote }] }
+      return { context: ambient, links: remote && [{ context: remote }] }
     }
     const { trace: sent } = call
-    if (remote === undefined) return { base: contextWith(ambient, undefined, sent), sent }
+    if (remote === undefined) return { context: contextWith(ambient, undefined, sent), sent }
     const active = trace.getSpanContext(ambient)
     // An HTTP instrumentation has continued the same trace already. A message says itself where it belongs.
     const isMessage = call.entry !== undefined && call.via !== "http"
     if (!isMessage && active?.traceId === remote.traceId) {
-      return { base: contextWith(ambient, undefined, sent), sent }
+      return { context: contextWith(ambient, undefined, sent), sent }
     }
     const isLinked = active !== undefined && active.spanId !== remote.spanId
     return {
-      base: contextWith(ambient, remote, sent),
+      context: contextWith(ambient, remote, sent),
       links: isLinked ? [{ context: active }] : undefined,
       sent,
     }
@@ -176,12 +179,4 @@ export class OtelTracer implements CallTracer {
     const chosen = attempt(() => incoming(entry, { operationId, identity, via }))
     return chosen === "continue" || chosen === "ignore" ? chosen : "link"
   }
-}
-
-/** The context that a span starts in. */
-interface Origin {
-  readonly base: Context
-  readonly links?: Link[] | undefined
-  /** What the sender sent, if it is believed. */
-  readonly sent?: TraceContext | undefined
 }

@@ -1,4 +1,4 @@
-import { metrics, SpanKind } from "@opentelemetry/api"
+import { metrics, SpanKind, trace } from "@opentelemetry/api"
 import fc from "fast-check"
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { CallError, mcpEnvelope } from "../../src/index.ts"
@@ -283,18 +283,28 @@ describe("instrument", () => {
     expect(() => instrument(undefined as never)).toThrow("must be an OperationRegistry")
   })
 
-  test("measures calls of an application that starts its SDK after the first one", async () => {
+  test("follows calls of an application that starts its SDK after the first one, and describes none before", async () => {
     const { meterProvider, read } = measure()
+    const { spans, tracerProvider } = collect()
     const registry = quietRegistry([operation("t.one", { handler: () => 1 })])
-    instrument(registry)
-    onTestFinished(() => metrics.disable())
+    const attributes = vi.fn<() => { tenant: string }>(() => ({ tenant: "blue" }))
+    instrument(registry, { attributes })
+    onTestFinished(() => {
+      metrics.disable()
+      trace.disable()
+    })
     await registry.execute("t.one", {})
+    expect(attributes).not.toHaveBeenCalled()
 
     metrics.setGlobalMeterProvider(meterProvider)
+    trace.setGlobalTracerProvider(tracerProvider)
+    await registry.execute("t.one", {})
+    trace.disable()
     await registry.execute("t.one", {})
 
     const points = (await read())[METRIC.duration] ?? []
-    expect(points.map(({ value }) => value.count)).toEqual([1])
+    expect(points.map(({ value }) => value.count)).toEqual([2])
+    expect(spans().map((span) => span.attributes["tenant"])).toEqual(["blue"])
     await registry.close()
   })
 
