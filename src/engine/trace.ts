@@ -1,5 +1,6 @@
 // The tracers of a registry, and their scopes of its calls.
 import {
+  readTrace,
   traceIn,
   type CallOutcome,
   type CallScope,
@@ -57,6 +58,7 @@ export class Tracers {
       try {
         const scope = tracer.begin(new CallToTrace(call, input, tracer))
         if (scope === undefined) continue
+        this.settle(tracer, scope)
         const part = { tracer, scope }
         parts = parts === undefined ? [part] : [...parts, part]
       } catch (error) {
@@ -95,11 +97,18 @@ export class Tracers {
   /** Runs a function of a tracer; `undefined` if it throws. */
   guard<T>(tracer: CallTracer, run: () => T): T | undefined {
     try {
-      return run()
+      const value = run()
+      this.settle(tracer, value)
+      return value
     } catch (error) {
       this.report(tracer, error)
       return undefined
     }
+  }
+
+  /** An async function of a tracer is not waited for, but it must not end the process. */
+  settle(tracer: CallTracer, returned: unknown): void {
+    if (returned instanceof Promise) returned.catch((error) => this.report(tracer, error))
   }
 
   report(tracer: CallTracer, error: unknown): void {
@@ -155,7 +164,7 @@ class Scopes implements CallScope {
     const { tracer, scope } = this.parts[at] as Part
     const isLast = at === this.parts.length - 1
     try {
-      scope.run(isLast ? work : () => this.#enter(at + 1, work))
+      this.#tracers.settle(tracer, scope.run(isLast ? work : () => this.#enter(at + 1, work)))
     } catch (error) {
       this.#tracers.report(tracer, error)
     }
@@ -164,7 +173,7 @@ class Scopes implements CallScope {
   end(outcome: CallOutcome): void {
     for (const { tracer, scope } of this.parts) {
       try {
-        scope.end(outcome)
+        this.#tracers.settle(tracer, scope.end(outcome) as unknown)
       } catch (error) {
         this.#tracers.report(tracer, error)
       }
@@ -184,23 +193,32 @@ class Scopes implements CallScope {
   }
 
   carrier(to: TraceDestination): TraceContext | undefined {
-    return this.#first(({ scope }) => scope.carrier?.(to))
+    return this.#first(({ scope }) => {
+      const carrier = scope.carrier?.(to)
+      // It becomes headers: what is not valid there would fail the request.
+      return carrier && (readTrace((name) => carrier[name]) ?? {})
+    })
   }
 
   fields(): TraceFields | undefined {
-    return this.#first(({ scope }) => scope.fields?.())
+    return this.#first(({ scope }) => {
+      const fields = scope.fields?.()
+      return fields && { ...fields }
+    })
   }
 
   child(name: string, to: TraceDestination, attributes: TraceAttributes): CallScope | undefined {
     const parts: Part[] = []
     this.#each(({ tracer, scope }) => {
       const child = scope.child?.(name, to, attributes)
-      if (child !== undefined) parts.push({ tracer, scope: child })
+      if (child === undefined) return
+      this.#tracers.settle(tracer, child)
+      parts.push({ tracer, scope: child })
     })
     return parts.length === 0 ? undefined : new Scopes(this.#tracers, parts)
   }
 
-  #each(visit: (part: Part) => void): void {
+  #each(visit: (part: Part) => unknown): void {
     for (const part of this.parts) this.#tracers.guard(part.tracer, () => visit(part))
   }
 

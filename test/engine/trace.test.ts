@@ -8,6 +8,7 @@ import type {
   OperationContext,
   TracedCall,
 } from "../../src/index.ts"
+import { carrierOf } from "../../src/core/tracing.ts"
 import { silentLogger } from "../../src/testing.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 
@@ -136,6 +137,61 @@ describe("registry.trace", () => {
 
     expect(runs).toBe(3)
     expect(error).toHaveBeenCalledTimes(2)
+  })
+
+  test("survives tracers that are asynchronous and reject, and logs them once", async () => {
+    const error = vi.fn<Logger["error"]>()
+    const registry = quietRegistry([echo], { logger: { ...silentLogger, error } })
+    const late = async (): Promise<never> => {
+      await Promise.resolve()
+      throw new Error("late")
+    }
+    registry.trace({ begin: late as never })
+    registry.trace({ begin: () => ({ run: late as never, end: late }) })
+
+    for (const input of [1, 2]) expect((await registry.execute("t.echo", input)).data).toBe(input)
+
+    await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(2))
+  })
+
+  test("passes on only what is valid of what a tracer returns for requests and log lines", async () => {
+    const info = vi.fn<Logger["info"]>()
+    const registry = quietRegistry(
+      [
+        operation("t.sends", {
+          handler: (_input: never, context: OperationContext) => {
+            context.log.info("Hello")
+            return carrierOf(context, "http")
+          },
+        }),
+      ],
+      { logger: { ...silentLogger, info } },
+    )
+    const fail = (): never => {
+      throw new Error("tracer")
+    }
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    const carriers: readonly object[] = [
+      { traceparent, tracestate: "a\r\nb", authorization: "Bearer x" },
+      { traceparent: `${traceparent}\r\nx: y` },
+      Object.defineProperty({}, "traceparent", { get: fail }),
+    ]
+    const sent: unknown[] = []
+    for (const carrier of carriers) {
+      const stop = registry.trace({
+        begin: () => ({
+          run: (work) => work(),
+          end: () => undefined,
+          carrier: () => carrier,
+          fields: () => Object.defineProperty({}, "trace_id", { get: fail, enumerable: true }),
+        }),
+      })
+      sent.push((await registry.execute("t.sends", {})).data)
+      stop()
+    }
+
+    expect(sent).toEqual([{ traceparent }, {}, undefined])
+    expect(info).toHaveBeenCalledTimes(3)
   })
 
   test("adds the trace to log lines of handlers", async () => {
