@@ -273,18 +273,31 @@ export interface EnvelopeStream<TOutput = unknown>
 
 export type NamespaceOf<TId> = TId extends `${infer TNamespace}.${string}` ? TNamespace : never
 
+/** The ids whose names contain dots. */
+export type DottedId<TIds> = TIds extends `${string}.${string}.${string}` ? TIds : never
+
+/** The first parts of the names below a path that contain dots: `orders` of `shop.orders.get`. */
+export type KeyBelow<TIds, TPath extends string> = TIds extends `${TPath}.${infer TKey}.${string}`
+  ? TKey
+  : never
+
 type EnvFunction<TShape> = (
   ...args: CallArguments<TShape, NestedCallOptions>
 ) => Promise<ResponseEnvelope<OutputIn<TShape>>>
 
-type EnvNamespace<TOperations, TIds, TNamespace extends string> = {
+type EnvNamespace<TOperations, TIds, TPath extends string> = {
   readonly [
-    TId in TIds & keyof TOperations as TId extends `${TNamespace}.${infer TName}`
+    TId in TIds & keyof TOperations as TId extends `${TPath}.${infer TName}`
       ? TypeIn<TOperations[TId]> extends "subscription"
         ? never
         : TName
       : never
   ]: EnvFunction<TOperations[TId]>
+} & {
+  // An operation of an env has no members.
+  readonly [
+    TKey in KeyBelow<DottedId<TIds>, TPath> as `${TPath}.${TKey}` extends TIds ? never : TKey
+  ]: EnvNamespace<TOperations, DottedId<TIds>, `${TPath}.${TKey}`>
 }
 
 // No `as` here: the compiler links the members of such a type to the keys that they were made from.

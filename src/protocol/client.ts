@@ -4,7 +4,9 @@ import type {
   CallArguments,
   Callable,
   DefinitionLike,
+  DottedId,
   Executable,
+  KeyBelow,
   KnownId,
   NamespaceOf,
   OutputIn,
@@ -60,13 +62,23 @@ type ClientFunction<TShape> = (
   ? PendingSubscription<OutputIn<TShape>>
   : PendingResponse<OutputIn<TShape>>
 
-type ClientNamespace<TOperations, TIds, TNamespace extends string> = {
+type ClientNamespace<TOperations, TIds, TPath extends string, TReserved = "then"> = {
   readonly [
-    TId in TIds & keyof TOperations as TId extends `${TNamespace}.${infer TName}`
-      ? Exclude<TName, "then">
+    TId in TIds & keyof TOperations as TId extends `${TPath}.${infer TName}`
+      ? Exclude<TName, TReserved>
       : never
   ]: ClientFunction<TOperations[TId]>
+} & {
+  readonly [TKey in Exclude<KeyBelow<DottedId<TIds>, TPath>, TReserved>]: ClientNamespace<
+    TOperations,
+    DottedId<TIds>,
+    `${TPath}.${TKey}`,
+    InFunctions
+  >
 }
+
+/** Names that members of functions cannot have. */
+type InFunctions = "then" | "apply" | "bind" | "call"
 
 // No `as` in these two: the compiler links the members of such a type to the keys that they were made from.
 type RoutedNamespaces<TRoutes> = {
@@ -82,7 +94,7 @@ type RoutedMembers<TRoutes, TReserved> = {
     ? undefined
     : TRoutes[TKey] extends DefinitionLike
       ? ClientFunction<ShapeOf<TRoutes[TKey]>>
-      : RoutedMembers<TRoutes[TKey], "then" | "apply" | "bind" | "call">
+      : RoutedMembers<TRoutes[TKey], InFunctions>
 }
 
 /**

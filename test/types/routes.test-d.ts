@@ -14,6 +14,7 @@ import type {
   AnyRegistry,
   CallError,
   EnvelopeStream,
+  OperationEnv,
   OperationsOf,
   PendingResponse,
   PendingSubscription,
@@ -148,6 +149,41 @@ describe("types of a registry from an object", () => {
       Promise<Task>
     >()
     expectTypeOf(utils.shop.orders.key()).toExtend<readonly unknown[]>()
+  })
+
+  test("names with dots are nested objects for operations of lists and of generated types, too", () => {
+    const dotted = { ...ping, namespace: "shop", version: "1" } as const
+    const listed = createRegistry([
+      defineOperation({ ...dotted, name: "orders.get" }),
+      defineOperation({ ...dotted, name: "orders.lines.list" }),
+      defineOperation({ ...dotted, name: "orders.call" }),
+      defineOperation({ ...dotted, name: "ping" }),
+    ])
+    const byList = createClient<typeof listed>(link)
+    expectTypeOf(byList.shop.orders.get()).toEqualTypeOf<PendingResponse<number>>()
+    expectTypeOf(byList.shop.orders.lines.list()).toEqualTypeOf<PendingResponse<number>>()
+    expectTypeOf(byList.shop["orders.get"]()).toEqualTypeOf<PendingResponse<number>>()
+    expectTypeOf(byList.shop.ping()).toEqualTypeOf<PendingResponse<number>>()
+    // @ts-expect-error there is no such operation
+    void byList.shop.orders.gte()
+    // @ts-expect-error functions have a method of this name
+    void byList.shop.orders.call()
+    const env = buildEnv({ registry: listed })
+    expectTypeOf(env.shop.orders.get()).toEqualTypeOf<Promise<ResponseEnvelope<number>>>()
+    const { queryOptions } = createQueryUtils(byList).shop.orders.lines.list
+    expectTypeOf(queryOptions().queryFn).returns.toEqualTypeOf<Promise<number>>()
+
+    interface Generated {
+      "shop.orders": { type: "query"; input: undefined; output: string; errors: never }
+      "shop.orders.get": { type: "query"; input: { id: string }; output: number; errors: never }
+    }
+    const generated = createClient<OperationRegistry<Generated>>(link)
+    expectTypeOf(generated.shop.orders()).toEqualTypeOf<PendingResponse<string>>()
+    expectTypeOf(generated.shop.orders.get({ id: "x" })).toEqualTypeOf<PendingResponse<number>>()
+    // @ts-expect-error operations of an env have no members
+    void ({} as OperationEnv<Generated>).shop.orders.get
+    // @ts-expect-error the id is a string
+    void generated.shop.orders.get({ id: 1 })
   })
 
   test("further operations add up, in the same namespace too", () => {

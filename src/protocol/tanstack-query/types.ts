@@ -2,6 +2,8 @@ import type { CallError } from "../../core/errors.ts"
 import type {
   CallArguments,
   DefinitionLike,
+  DottedId,
+  KeyBelow,
   KnownId,
   NamespaceOf,
   OutputIn,
@@ -160,10 +162,16 @@ type UtilsOf<TShape> = OperationUtils<
   OutputIn<TShape>
 >
 
-type NamespaceUtils<TOperations, TIds, TNamespace extends string> = KeyUtils & {
+type NamespaceUtils<TOperations, TIds, TPath extends string> = KeyUtils & {
   readonly [
-    TId in TIds & keyof TOperations as TId extends `${TNamespace}.${infer TName}` ? TName : never
+    TId in TIds & keyof TOperations as TId extends `${TPath}.${infer TName}` ? TName : never
   ]: UtilsOf<TOperations[TId]>
+} & {
+  readonly [TKey in KeyBelow<DottedId<TIds>, TPath>]: NamespaceUtils<
+    TOperations,
+    DottedId<TIds>,
+    `${TPath}.${TKey}`
+  >
 }
 
 // No `as` here: the compiler links the members of such a type to the keys that they were made from.
