@@ -19,13 +19,14 @@ export function shareableEntry(name: string, written: unknown): SharedEntry | un
   if (!isRecord(written)) return undefined
   const entry = toPlainEntry(written)
   const shared: Record<string, Plain> = {}
-  for (const key of ["type", "command", "args", "url", "cwd"]) {
+  for (const key of ["type", "command", "args", "url", "cwd", "envFile"]) {
     const item = entry[key]
     if (typeof item === "string") shared[key] = key === "url" ? plainUrl(item, name) : item
     if (Array.isArray(item)) shared[key] = shareableArgs(name, item)
   }
   if (!("command" in shared) && !("url" in shared)) return undefined
-  const { env, headers } = entry
+  const { env, headers, disabled } = entry
+  if (disabled === true) shared["disabled"] = true
   if (isRecord(env)) {
     shared["env"] = mapped(env, (key, value) => (mayBeSecret(key, value) ? reference(key) : value))
   }
@@ -41,8 +42,8 @@ export function shareableEntry(name: string, written: unknown): SharedEntry | un
   }
 }
 
-/** Text without spaces, in which letters and digits are mixed, such as a key. */
-const RANDOM_TEXT = /^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+=-]{20,}$/
+/** Text without spaces, in which letters and digits are mixed, such as a key; not the flag of a program. */
+const RANDOM_TEXT = /^(?!--)(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+=-]{20,}$/
 
 /** Whether a setting is likely to be a secret. If in doubt it is one: the user is asked to export it. */
 function mayBeSecret(name: string, value: string): boolean {

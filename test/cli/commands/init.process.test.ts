@@ -99,6 +99,7 @@ describe("operations init", () => {
       TEAM: "Größe & Co",
       HOME_PAGE: "https://example.com/docs?page=2",
       MAX_TOKENS: "100",
+      NODE_OPTIONS: "--max-old-space-size=512",
     }
     const secret = {
       GITHUB_TOKEN: "x",
@@ -142,8 +143,10 @@ describe("operations init", () => {
   test("entries get the names of fields that a configuration has, whichever their editor uses", async () => {
     const files = { type: "local", command: ["node", "s.js"], environment: { REGION: "eu" } }
     const web = { serverUrl: "https://mcp.example/mcp" }
+    const off = { command: "node", envFile: "./.env", disabled: true }
+    const out = { command: "node", enabled: false }
     await using folder = await folderWith({
-      ".mcp.json": JSON.stringify({ mcpServers: { files, web } }),
+      ".mcp.json": JSON.stringify({ mcpServers: { files, web, off, out } }),
     })
     await run(["init", "--format", "json"], { cwd: folder.path })
 
@@ -152,6 +155,9 @@ describe("operations init", () => {
       sources: {
         files: { mcp: { type: "local", command: ["node", "s.js"], env: { REGION: "eu" } } },
         web: { mcp: { url: "https://mcp.example/mcp" } },
+        // What is turned off in the editor stays turned off.
+        off: { mcp: { command: "node", envFile: "./.env", disabled: true } },
+        out: { mcp: { command: "node", disabled: true } },
       },
     })
   })
