@@ -1,13 +1,14 @@
 import { deprecationText } from "../core/deprecation.ts"
 import { settingsText, type AppliedPolicy } from "../core/policy-state.ts"
 import type { OperationSpec } from "../core/types.ts"
+import { withoutHTML } from "../internal/plain-text.ts"
 import { commandText } from "./command-text.ts"
 import type { CommandArgs, CommandIO } from "./model.ts"
 import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText, type Property } from "./schema-text.ts"
 import { commandInput } from "../schema/read/sample/command-input.ts"
 import { exampleInputs } from "../schema/read/sample/example-input.ts"
-import { unbroken, wrapFor } from "./wrap.ts"
+import { unbroken, widthOf, wrapFor } from "./wrap.ts"
 
 /** Describes an operation for people: purpose, input, output, and how to call it. */
 export function describeSpec(
@@ -59,7 +60,9 @@ function kindOf({ type, deprecated, annotations = {}, version }: OperationSpec):
 function textOf(spec: OperationSpec): readonly string[] {
   const { title = "", description, deprecation } = spec
   const deprecated = deprecation === undefined ? "" : deprecationText(spec)
-  const lines = [title, description, deprecated].map((text) => escapeForTerminal(text.trim()))
+  const lines = [title, description, deprecated].map((text) =>
+    escapeForTerminal(withoutHTML(text.trim())),
+  )
   return [...new Set(lines)].filter((line) => line !== "")
 }
 
@@ -79,12 +82,16 @@ function outputLines({ outputSchema }: OperationSpec, io: CommandIO): readonly s
   return [`  ${oneLine(typeText(outputSchema))}`]
 }
 
+const MAX_TYPE = 40
+
 function propertyLines(properties: readonly Property[], io: CommandIO): readonly string[] {
   const { cyan, dim } = styled(io)
   const rows = properties.map(({ name, isRequired, type, text }) => [
     `  ${cyan(oneLine(name))}${isRequired ? "" : dim("?")}`,
-    oneLine(type, 40),
-    oneLine(text),
+    // A type that is too wide for its column is the beginning of the text, in full.
+    ...(widthOf(type) > MAX_TYPE
+      ? ["", oneLine(`${type} ${withoutHTML(text)}`)]
+      : [oneLine(type), oneLine(withoutHTML(text))]),
   ])
   return tableLines(rows, io)
 }

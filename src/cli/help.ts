@@ -49,7 +49,7 @@ export function commandHelp(command: Command, io: CommandIO): string {
   const { program } = io
   const parts = [
     `${command.summary}.`,
-    ...(command.details === undefined ? [] : ["", command.details.trim()]),
+    ...(command.details === undefined ? [] : ["", joined(command.details)]),
     "",
     `${bold("Usage:")} ${[program, command.name, command.usage, "[options]"].filter((part) => part !== "").join(" ")}`,
   ]
@@ -62,6 +62,11 @@ export function commandHelp(command: Command, io: CommandIO): string {
     section("Where operations come from:", optionLines(withoutOwn(command), sink))
   }
   return wrapFor(sink, parts.join("\n"))
+}
+
+/** The lines of each paragraph as one, for another width; indented lines stay. */
+function joined(text: string): string {
+  return text.trim().replaceAll(/\n(?=\S)/g, " ")
 }
 
 /** Shared options that a command does not redefine. */

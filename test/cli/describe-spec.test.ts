@@ -105,6 +105,27 @@ test("a description is broken between words, wide characters included", () => {
   )
 })
 
+test("HTML is shown as plain text, in the description and in those of inputs", () => {
+  const inputSchema = {
+    type: "object",
+    properties: { id: { type: "string", description: "<p>The <code>id</code></p>" } },
+  }
+  const shown = described({ description: "<p>Makes a <b>refund</b>.</p>", inputSchema })
+  expect(shown).toContain("Makes a refund.\n")
+  expect(shown).toMatch(/id\? +string +The id$/m)
+  expect(shown).not.toContain("<")
+})
+
+test("all choices of an input are listed", () => {
+  const reasons = ["duplicate", "fraudulent", "requested_by_customer"]
+  const inputSchema = {
+    type: "object",
+    properties: { reason: { enum: reasons, description: "Why" } },
+  }
+  const shown = described({ inputSchema }, 80).split("Example:")[0]
+  expect(shown).toContain('reason?    "duplicate" | "fraudulent" | "requested_by_customer" Why\n')
+})
+
 test("an object without properties takes nothing", () => {
   expect(described({ inputSchema: { type: "object" } })).toContain("Input:\n  nothing\n")
   expect(described({ outputSchema: { type: "object" } })).toContain("Output:\n  object\n")

@@ -60,6 +60,19 @@ describe("on a terminal of 60 columns", () => {
     },
   )
 
+  test("help fills its lines", async () => {
+    for (const command of ["calls", "audit", "hash-key", "doctor", "serve"]) {
+      const { stdout } = await run([command, "--help"], { columns: 60, env })
+      const [, details = ""] = stdout.split("\n\n")
+      const lines = details.split("\n")
+      for (const [at, line] of lines.slice(0, -1).entries()) {
+        const [next = ""] = (lines[at + 1] as string).split(" ")
+        if (next !== "")
+          expect(widthOf(`${line} ${next}`), `${command}: ${line}`).toBeGreaterThan(60)
+      }
+    }
+  })
+
   test("an error is broken between words, and the command to copy is whole", async () => {
     const { stderr } = await run(["call", "--no-such-option-at-all", "x"], { columns: 40, env })
     expect(stderr.split("\n").filter((line) => widthOf(line) > 40)).toEqual([])
