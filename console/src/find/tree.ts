@@ -119,7 +119,7 @@ export function nameOf(operation: OperationSummary): string {
   return titleOf(operation) ?? operation.name
 }
 
-const MAX_TITLE = 60
+const MAX_TITLE = 90
 
 /** The title of an operation, else the first sentence of its description, if that is as short as one. */
 export function titleOf({

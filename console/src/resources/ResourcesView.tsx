@@ -80,7 +80,8 @@ function Item({ item }: { readonly item: Served }): ReactNode {
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          <Icon name={isOpen ? "down" : "next"} /> <code>{label}</code>
+          <Icon name={isOpen ? "down" : "next"} />
+          <code>{label}</code>
         </button>
         {mcp.mimeType !== undefined && <Badge>{mcp.mimeType}</Badge>}
         {source !== undefined && <span className="muted">{source}</span>}

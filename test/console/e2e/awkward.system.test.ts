@@ -120,6 +120,18 @@ describe.skipIf(noBrowser)("an API with an awkward document", () => {
       })
       expect(isInside, id).toBe(true)
     }
+    // In the palette of a phone they begin beside their icons.
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.keyboard.press("Control+K")
+    await page.getByRole("combobox", { name: "Search everything" }).fill("custom labels")
+    const option = page.getByRole("option").filter({ hasText: RUNNER }).first()
+    await option.waitFor()
+    const far = await option.evaluate(({ children: [icon, label] }) => {
+      const [first, second] = [icon, label].map((it) => it?.getBoundingClientRect())
+      return (second?.top ?? 0) - (first?.bottom ?? 0)
+    })
+    expect(far).toBeLessThan(0)
+    await page.keyboard.press("Escape")
     await openOperation(page, "awkward.customers")
     await expectShown(page.getByRole("heading", { level: 1, name: "Creates a new Customer" }))
   })

@@ -173,6 +173,19 @@ describe.skipIf(noBrowser)("how it looks", () => {
     expect(await axeFindings(page)).toEqual([])
   })
 
+  test("the title of the hub is whole or left out in the bar, whatever the width", async () => {
+    const { page } = await site.show("/calls")
+    const title = page.locator(".top-title span")
+    await title.waitFor({ state: "attached" })
+    for (const width of [1280, 961, 960, 768, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      const hidden = (): Promise<number> =>
+        title.evaluate((it) => (it.clientWidth <= 1 ? 0 : it.scrollWidth - it.clientWidth))
+      await expect.poll(hidden, { message: `at ${width}` }).toBe(0)
+    }
+    expect(await page.getByRole("link", { name: "Test hub", exact: true }).count()).toBe(1)
+  })
+
   test("codes of errors are whole, and figures in a line, on a tablet; codes on a phone, too", async () => {
     const { page } = await site.show("/o/input.numbers")
     await runWrong(page)
@@ -187,6 +200,9 @@ describe.skipIf(noBrowser)("how it looks", () => {
     expect(new Set(tops).size).toBe(1)
     await page.setViewportSize({ width: 390, height: 900 })
     await expect.poll(hidden).toBe(0)
+    // None of the percentiles is alone on its line.
+    const rows = await figures.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().y))
+    expect(rows.at(-1)).toBe(rows.at(-2))
   })
 
   test("names of columns are whole words where the values are long", async () => {

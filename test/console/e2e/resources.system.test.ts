@@ -30,6 +30,12 @@ describe.skipIf(noBrowser)("resources and prompts", () => {
         return scrollWidth > clientWidth
       })
       expect(isWide).toBe(false)
+      const toggle = page.locator(".served-toggle").first()
+      await toggle.locator("code").evaluate((it) => it.replaceChildren("n".repeat(60)))
+      const [icon, address] = await Promise.all(
+        [toggle.locator("svg"), toggle.locator("code")].map((part) => part.boundingBox()),
+      )
+      expect(address?.y).toBeLessThan((icon?.y ?? 0) + (icon?.height ?? 0) / 2)
     }
     await page.getByLabel("Filter", { exact: true }).fill("letter")
     await expectShown(page.getByRole("region", { name: "Prompts" }))

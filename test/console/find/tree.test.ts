@@ -6,6 +6,7 @@ import {
   foldersOf,
   isOpenAtFirst,
   keptFolder,
+  nameOf,
   toTree,
   treeRows,
 } from "../../../console/src/find/tree.ts"
@@ -117,6 +118,16 @@ describe("the tree of operations", () => {
   test("is empty without operations", () => {
     expect(treeRows(toTree([]), all)).toEqual([])
   })
+})
+
+test("the name of an operation without a title is a first sentence that is not too long", () => {
+  const sentence =
+    "Updates the refund that you specify by setting the values of the passed parameters"
+  const one = op("a.b")
+  expect(nameOf({ ...one, description: `<p>${sentence}. Any others stay.</p>` })).toBe(sentence)
+  expect(
+    nameOf({ ...one, description: `${sentence}, and of all the others that there are.` }),
+  ).toBe("b")
 })
 
 describe("filters of operations", () => {
