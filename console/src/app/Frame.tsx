@@ -1,24 +1,24 @@
-import { Suspense, useEffect, useMemo, useRef, useState } from "react"
+import { Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react"
 import type { ReactNode } from "react"
 import { ApprovalDialog } from "../approvals/ApprovalDialog.tsx"
 import { FindPanel } from "../find/FindPanel.tsx"
 import { Palette } from "../find/Palette.tsx"
 import { recent } from "../find/kept-ids.ts"
+import { IconButton } from "../ui/Button.tsx"
 import type { OpenProps } from "../ui/Dialog.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { Boundary } from "./Boundary.tsx"
 import { Dock } from "./Dock.tsx"
 import { Help } from "./Help.tsx"
 import { Identity } from "./Identity.tsx"
 import { SignIn, SignInPage } from "./SignIn.tsx"
-import { ToastList } from "./ToastList.tsx"
 import { TopBar } from "./TopBar.tsx"
-import { navigate, useHubInfo, useOperations, useRoute, VIEWS } from "./context.tsx"
+import { navigate, toasts, useHubInfo, useOperations, useRoute, VIEWS } from "./context.tsx"
 import type { Route } from "./context.tsx"
 import { focusHeading } from "./focus.ts"
 import { useShortcuts } from "./shortcuts.ts"
 import { useIsLocked, useSession } from "./use-session.ts"
-import { useIsNarrow } from "./use-narrow.ts"
 import { View, preloadOperation } from "./views.tsx"
 
 type DialogName = "sign-in" | "identity" | "help" | "palette"
@@ -120,6 +120,37 @@ export function Frame(): ReactNode {
       <ToastList />
     </div>
   )
+}
+
+/** Messages that go away by themselves. */
+function ToastList(): ReactNode {
+  const displayed = useSyncExternalStore(toasts.subscribe, toasts.get)
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {displayed.map(({ id, text, tone }) => (
+        <div key={id} className={`toast toast-${tone}`}>
+          <span>{text}</span>
+          <IconButton label="Hide this message" size="small" onClick={() => toasts.hide(id)}>
+            <Icon name="close" />
+          </IconButton>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** As in the styles. */
+const NARROW = "(max-width: 760px)"
+
+/** Whether there is room for the list or a view, but not for both. */
+function useIsNarrow(): boolean {
+  return useSyncExternalStore(subscribe, () => matchMedia(NARROW).matches)
+}
+
+function subscribe(listener: () => void): () => void {
+  const query = matchMedia(NARROW)
+  query.addEventListener("change", listener)
+  return () => query.removeEventListener("change", listener)
 }
 
 /** The tabs of an operation belong to the same view. */

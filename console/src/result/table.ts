@@ -66,15 +66,12 @@ export function cellOf(value: unknown): Cell {
     return { text, isNumber: true, title }
   }
   if (typeof value !== "string") return { text: title }
-  if (MOMENT.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value))) {
+  // JavaScript reads 30 February as 1 March.
+  const isDay = new Date(value.slice(0, 10)).getUTCDate() === Number(value.slice(8, 10))
+  if (isDay && MOMENT.test(value) && !Number.isNaN(Date.parse(value))) {
     return { text: new Date(value).toLocaleString(), title }
   }
   return { text: title, title: value.slice(0, 1000), href: safeHref(value) }
-}
-
-/** Whether the calendar has a day: JavaScript reads 30 February as 1 March. */
-function isDay(day: string): boolean {
-  return new Date(day).getUTCDate() === Number(day.slice(8))
 }
 
 /** Number of rows that decide how a column is aligned. */
