@@ -11,6 +11,7 @@ import type { Clock } from "../internal/platform.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 import type { Audit } from "./audit/options.ts"
 import type { MCPLogLine, MCPLogReader } from "../sources/mcp/client/log-lines.ts"
+import type { WorkerStats } from "../transport/bus/stats.ts"
 
 /** State of a source. */
 export type SourceState =
@@ -90,6 +91,8 @@ export interface SourceDetails {
   /** The last lines that the process of an MCP server wrote to stderr, without known secrets. */
   readonly stderr?: string | undefined
   readonly missing: readonly MissingCredential[]
+  /** The workers behind a broker, how many calls each runs, and when it was last heard. */
+  readonly workers?: readonly WorkerStats[] | undefined
   /** What the last reload changed. */
   readonly changes?: SourceChanges | undefined
 }
@@ -126,6 +129,8 @@ export interface OpenSource {
   report(): RawReport
   /** Credentials that it needs and does not have. */
   missing?(): readonly MissingCredential[]
+  /** The workers behind a broker. */
+  workers?(): readonly WorkerStats[]
   /** The last output of its process to stderr. */
   stderr?(): string | undefined
   /** Notifies when `operations()` has changed. */

@@ -66,6 +66,7 @@ export class SourceDiagnosis {
     return {
       ...(stderr !== undefined && { stderr: lastLines(this.#mask(redactText(stderr))) }),
       missing: [...this.#missing, ...(source?.missing?.() ?? [])],
+      workers: source?.workers?.(),
       ...(this.#changes !== undefined && { changes: this.#changes }),
     }
   }

@@ -48,6 +48,11 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     }
     expect(counted).toEqual(Array.from({ length: 300 }, (_, at) => at + 1))
     expect(hub.report("far")).toMatchObject({ kept: 3, skipped: 0 })
+    const served = await serveHub(hub, { port: 0, mcp: false, websocket: false, console: false })
+    onTestFinished(() => served.close())
+    expect(await (await fetch(`${served.url}/hub/sources/far`)).json()).toMatchObject({
+      workers: [{ calls: 0, state: "alive" }],
+    })
     // What needs a scope is not shown to a hub that has none.
     await expect(hub.registry.execute("far.who.knows", {})).rejects.toMatchObject({
       code: "OPERATION_NOT_FOUND",

@@ -2,7 +2,7 @@ import { useCallback } from "react"
 import type { ReactNode } from "react"
 import type { SourceInfo, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { linkTo, useHub } from "../app/context.tsx"
-import { ErrorBox, Output, Spinner } from "../ui/index.ts"
+import { ErrorBox, Output, Spinner, formatCount, formatDuration } from "../ui/index.ts"
 import { logText } from "../ui/log-lines.ts"
 import { BreakerLine } from "./BreakerLine.tsx"
 import type { SourceBreakers } from "./policy-text.ts"
@@ -34,7 +34,7 @@ export function SourceDetails({
   const { value: info, error, again } = useRequested(ask, { version, everyMs: EVERY_MS })
   if (error !== undefined) return <ErrorBox error={error} onRetry={again} />
   if (info === undefined) return <Spinner label="Loading the details" />
-  const { lastError, stderr, changes } = info
+  const { lastError, stderr, changes, workers } = info
   return (
     <div className="stack">
       <section>
@@ -49,6 +49,18 @@ export function SourceDetails({
         )}
       </section>
       {circuits !== undefined && circuits.breakers.length > 0 && <Breakers {...circuits} />}
+      {workers !== undefined && (
+        <section>
+          <h3>Workers</h3>
+          {workers.length === 0 && <p className="muted">None that the hub has heard of.</p>}
+          {workers.map(({ address, calls, silentFor, state: condition }) => (
+            <p key={address}>
+              <code>{address}</code> {condition}, runs {formatCount(calls, "call")}, last heard{" "}
+              {formatDuration(silentFor)} ago
+            </p>
+          ))}
+        </section>
+      )}
       {stderr !== undefined && (
         <section>
           <h3>Output to stderr</h3>

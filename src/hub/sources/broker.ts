@@ -46,6 +46,7 @@ export async function openBroker(
   const health = watchHealth(transport, mirror, messages, () => link.restored())
   return {
     ...peer,
+    workers: () => transport.stats().calling.workers,
     onHealth: (listener) => health.listen(listener),
     close() {
       health.close()

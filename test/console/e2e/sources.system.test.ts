@@ -70,6 +70,22 @@ describe.skipIf(noBrowser)("repairing sources", () => {
     await expectShown(late.getByRole("link", { name: "late.b" }))
   })
 
+  test("names the workers behind a broker, and what they do", async () => {
+    const { page } = await site.open()
+    await page.route("**/hub/sources/local", async (route) => {
+      const response = await route.fetch()
+      const source = (await response.json()) as object
+      const workers = [{ address: "w1", calls: 3, silentFor: 400, state: "alive" }]
+      await route.fulfill({ response, json: { ...source, workers } })
+    })
+    await page.getByRole("link", { name: "Sources", exact: true }).click()
+    const card = page.getByRole("article", { name: "Source local" })
+    await button(card, "Details").click()
+    await expectShown(card.getByText("w1 alive, runs 3 calls, last heard 400 ms ago"))
+    expect(await axeFindings(page)).toEqual([])
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+  })
+
   test("says how its calls went", async () => {
     await site.hub.registry.execute("act.table", {})
     await site.hub.registry.execute("act.fail", {}).catch(() => undefined)
