@@ -19,7 +19,7 @@ export function readText(text: string, view: SchemaView): unknown {
   if (number !== undefined && (types.has("number") || Number.isInteger(number))) return number
   // An id that a number would round is that of another thing.
   const isNumeric = types.has("number") || types.has("integer")
-  if (isNumeric && !types.has("string") && LARGE_INTEGER.test(text)) return BigInt(text)
+  if (isNumeric && !types.has("string") && LARGE_INTEGER.test(text)) return parseExact(text)
   const json = bracketed(text)
   if (json !== undefined && types.has(jsonType(json))) return json
   // `null` could be a word: if strings are allowed, use `:=null`.
