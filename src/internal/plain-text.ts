@@ -9,19 +9,33 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: " ",
 }
 
-const TAG =
-  /<\/?(?:a|b|i|u|em|strong|code|pre|span|small|sup|sub|ul|ol|table|thead|tbody|th|blockquote|img)\b[^<>]*>/gi
+/** Tags within a line. */
+const INLINE: ReadonlySet<string> = new Set(
+  "a b i u em strong code pre span small sup sub ul ol table thead tbody th blockquote img".split(
+    " ",
+  ),
+)
 const BLOCK = /<\/?(?:p|br|li|div|h\d|tr|td|hr)\b[^<>]*>/gi
 
 /** A text without the tags of HTML, and with its paragraphs; other words in angle brackets stay. */
 export function withoutHTML(text: string): string {
   if (!/<\/?[a-z]/i.test(text)) return text
-  const lines = decoded(text.replaceAll(BLOCK, "\n").replaceAll(TAG, "")).split("\n")
-  return lines
+  const [first = "", ...parts] = text.replaceAll(BLOCK, "\n").split("<")
+  const lines = decoded(first + parts.map(withoutTag).join(""))
+    .split("\n")
     .map((line) => line.trim())
+  return lines
+    .filter((line, at) => line !== "" || lines[at - 1] !== "")
     .join("\n")
-    .replaceAll(/\n{3,}/g, "\n\n")
     .trim()
+}
+
+/** What follows a `<`, without the tag that it begins. */
+function withoutTag(part: string): string {
+  const [name = ""] = /^\/?\w*/.exec(part) ?? []
+  const end = part.indexOf(">")
+  const isTag = end >= 0 && INLINE.has(name.replace("/", "").toLowerCase())
+  return isTag ? part.slice(end + 1) : `<${part}`
 }
 
 function decoded(text: string): string {

@@ -104,5 +104,5 @@ function wordsOf({ id, title, description, deprecated }: ListedOperation): strin
 
 function namedWords(text: string): readonly string[] {
   const apart = text.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
-  return apart.match(/[\p{L}\p{N}]+/gu) ?? []
+  return apart.split(/[^\p{L}\p{N}]/u).filter((word) => word !== "")
 }

@@ -181,7 +181,7 @@ describe.skipIf(noBrowser)("how it looks", () => {
       await page.setViewportSize({ width, height: 900 })
       const hidden = (): Promise<number> =>
         title.evaluate((it) => (it.clientWidth <= 1 ? 0 : it.scrollWidth - it.clientWidth))
-      await expect.poll(hidden, { message: `at ${width}` }).toBe(0)
+      await expect.poll(async () => [width, await hidden()]).toEqual([width, 0])
     }
     expect(await page.getByRole("link", { name: "Test hub", exact: true }).count()).toBe(1)
   })
