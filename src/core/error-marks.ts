@@ -1,5 +1,6 @@
 import { type CallError, isCallError } from "./errors.ts"
 import type { CallErrorEvent } from "./events.ts"
+import type { TraceFields } from "./tracing.ts"
 
 // Registered symbols, so that marks set by another copy of this package are recognized too.
 const INTERNAL = Symbol.for("@alkdev/operations/CallError.internal")
@@ -8,6 +9,7 @@ const REFUSED = Symbol.for("@alkdev/operations/CallError.refused")
 const ABANDONED = Symbol.for("@alkdev/operations/CallError.abandoned")
 const TREE = Symbol.for("@alkdev/operations/CallError.tree")
 const OUTWARD = Symbol.for("@alkdev/operations/CallError.outward")
+const SPAN = Symbol.for("@alkdev/operations/CallError.span")
 
 interface Marked {
   readonly [INTERNAL]?: unknown
@@ -16,6 +18,7 @@ interface Marked {
   readonly [ABANDONED]?: Promise<unknown>
   readonly [TREE]?: unknown
   readonly [OUTWARD]?: OutwardError
+  readonly [SPAN]?: TraceFields
 }
 
 /** The message and details of an error for callers outside the application. */
@@ -82,6 +85,16 @@ export function rootOf(error: CallError): unknown {
 /** Sets the id of the outermost call in which an error happened. */
 export function markRoot(error: CallError, root: string): CallError {
   return mark(error, TREE, root)
+}
+
+/** Sets the span of the outermost call that ended with an error so far, for the log line about it. */
+export function markSpan(error: CallError, fields: TraceFields): CallError {
+  return mark(error, SPAN, fields)
+}
+
+/** The fields by which the log line of an error names its span; `undefined` without one. */
+export function spanOf(error: CallError): TraceFields | undefined {
+  return (error as Marked)[SPAN]
 }
 
 /** The event for an error, with secrets masked. */

@@ -1,5 +1,11 @@
 import { isCallError, refusal, type CallError } from "../core/errors.ts"
-import { isForwarded, isInternal, outwardOf, type OutwardError } from "../core/error-marks.ts"
+import {
+  isForwarded,
+  isInternal,
+  outwardOf,
+  spanOf,
+  type OutwardError,
+} from "../core/error-marks.ts"
 import { describeCause, describeStack, HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { redactText } from "../internal/redact.ts"
@@ -137,6 +143,7 @@ function logFields(error: CallError, call: FailedCall): Readonly<Record<string, 
     error: redactText(error.message),
     ...(cause !== undefined && { cause }),
     stack: describeStack(error),
+    ...spanOf(error),
   }
 }
 

@@ -1,6 +1,7 @@
 import { allows } from "../core/access.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { isFailedTool, type ResponseEnvelope, type ResponseMeta } from "../core/envelope.ts"
+import { markSpan } from "../core/error-marks.ts"
 import { isCallError, type CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -230,6 +231,8 @@ export class ObservedCall {
   fail(error: unknown): void {
     if (!isCallError(error)) return this.#end({ outcome: "error" })
     const { code } = error
+    const fields = this.#scope?.fields?.()
+    if (fields !== undefined) markSpan(error, fields)
     this.#end({ outcome: code === "ABORTED" ? "aborted" : "error", code, error })
   }
 

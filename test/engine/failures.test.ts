@@ -354,3 +354,50 @@ test("mapError marks what was not written for callers also where a handler calls
   expect(await response.json()).toMatchObject({ detail: HIDDEN_MESSAGE })
   await api.close()
 })
+
+describe("the log line of a failed call", () => {
+  const shared = new CallError("EXECUTION_ERROR", "shared")
+
+  test.each([
+    ["an asynchronous handler", async () => await Promise.reject(new Error("x"))],
+    [
+      "a synchronous one",
+      (): never => {
+        throw new Error("x")
+      },
+    ],
+    [
+      "one that throws the same error again and again",
+      (): never => {
+        throw shared
+      },
+    ],
+  ])("names the span of its outermost call: %s", async (_, handler) => {
+    const logger = recorder()
+    const registry = quietRegistry([
+      operation("a.inner", { handler }),
+      operation("a.outer", {
+        handler: async (_input: never, { call }: OperationContext) => await call("a.inner", {}),
+      }),
+    ])
+    let spans = 0
+    registry.trace({
+      begin: ({ operationId }) => {
+        const fields = { trace_id: `t${++spans}`, span_id: operationId, trace_flags: "01" }
+        return { run: (work) => work(), end: () => undefined, fields: () => fields }
+      },
+    })
+    const api = toHTTP(registry, { logger })
+    for (const path of ["a.outer", "a.inner"]) {
+      const init = { method: "POST", body: "{}", headers: { "content-type": "application/json" } }
+      expect(
+        (await api.fetch(new Request(`http://localhost/operations/${path}`, init))).status,
+      ).toBe(500)
+    }
+
+    expect(logger.lines).toMatchObject([
+      { operationId: "a.outer", trace_id: "t1", span_id: "a.outer", trace_flags: "01" },
+      { operationId: "a.inner", trace_id: "t3", span_id: "a.inner", trace_flags: "01" },
+    ])
+  })
+})
