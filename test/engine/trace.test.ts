@@ -183,8 +183,13 @@ describe("registry.trace", () => {
           run: (work) => work(),
           end: () => undefined,
           carrier: () => carrier,
-          fields: () =>
-            Object.defineProperty({}, "trace_id", { get: fail, enumerable: true }) as never,
+          fields: () => ({
+            get trace_id() {
+              return fail()
+            },
+            span_id: "s",
+            trace_flags: "01",
+          }),
         }),
       })
       sent.push((await registry.execute("t.sends", {})).data)

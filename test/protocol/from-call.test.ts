@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { Type } from "typebox"
 import {
   CallError,
@@ -10,6 +10,7 @@ import {
 } from "../../src/index.ts"
 import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
 import type {
+  OperationContext,
   CallEvent,
   CallRequestedEvent,
   Clock,
@@ -324,6 +325,41 @@ describe("fromCall", () => {
     expect(await rejection(local.execute("a.typed", { n: "1" }))).toMatchObject({
       code: "VALIDATION_ERROR",
     })
+  })
+
+  test("streams come over the link of their caller, and can be left while it is awaited", async () => {
+    const count = operation("shop.count", {
+      type: "subscription",
+      async *handler(_input: never, { identity }: OperationContext) {
+        yield identity?.id
+        yield 2
+      },
+    })
+    const link = (id: string) => {
+      const [serving, calling] = createMemoryTransports()
+      const resolveIdentity = () => ({ id, scopes: [] })
+      const server = serveCalls(quietRegistry([count]), { transport: serving, resolveIdentity })
+      onTestFinished(() => server.close())
+      return calling
+    }
+    await using gateway = quietRegistry()
+    await fromCall(link("hub"), {
+      registry: gateway,
+      linkFor: ({ identity }) =>
+        identity?.id === "nobody" ? new Promise(() => undefined) : link(identity?.id ?? "hub"),
+    })
+    const options = (id: string) => ({ identity: { id, scopes: [] } })
+    const seen: unknown[] = []
+    for await (const { data } of gateway.subscribe("shop.count", {}, options("ada"))) {
+      seen.push(data)
+    }
+    expect(seen).toEqual(["ada", 2])
+
+    const stream = gateway.subscribe("shop.count", {}, options("nobody"))
+    const first = stream.next()
+    await Promise.resolve()
+    await stream.return()
+    expect(await first).toMatchObject({ done: true })
   })
 
   test("says that nothing was executed if linkFor does not answer in time", async () => {
