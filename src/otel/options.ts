@@ -9,7 +9,7 @@ export type IncomingTrace = "continue" | "link" | "ignore"
 /** What leaves with a request: the trace, also the baggage, or nothing. */
 export type OutgoingTrace = "trace" | "all" | "none"
 
-/** Decides what is recorded of a value; `undefined`, or a throw, records nothing. */
+/** Decides what is recorded of a value; `undefined`, a promise or a throw records nothing. */
 export type RecordValue = (value: unknown, call: { readonly operationId: string }) => unknown
 
 /** What spans contain besides names, codes and durations. All of it is off by default. */

@@ -189,17 +189,18 @@ export function recordValue(
   operationId: string,
 ): void {
   if (choice === undefined || choice === false || value === undefined) return
-  const text = attempt(() => {
-    const kept = choice === true ? redact(value) : choice(value, { operationId })
-    return kept === undefined ? undefined : JSON.stringify(kept)
-  })
+  const kept = attempt(() => (choice === true ? redact(value) : choice(value, { operationId })))
+  const text = attempt(() => JSON.stringify(kept) as string | undefined)
   if (text !== undefined) span.setAttribute(name, text.slice(0, MAX_VALUE))
 }
 
-/** The result of a function of the application; `undefined` if it throws. */
+/** The result of a function of the application; `undefined` if it throws or is asynchronous. */
 export function attempt<T>(run: () => T): T | undefined {
   try {
-    return run()
+    const value = run()
+    if (!(value instanceof Promise)) return value
+    value.catch(() => undefined)
+    return undefined
   } catch {
     return undefined
   }

@@ -246,6 +246,8 @@ describe("instrument", () => {
       throw new Error(CANARY)
     }
     expect(await run({ inputs: throwing, outputs: throwing })).not.toContain(CANARY)
+    const late = (): Promise<never> => Promise.reject(new Error(CANARY))
+    expect(await run({ inputs: late, outputs: late })).not.toContain("gen_ai.tool.call")
   })
 
   test("bounds series, however many unknown ids and codes there are", async () => {
