@@ -65,6 +65,7 @@ export type {
   OutputMode,
   ProgressUpdate,
   RegisteredOperations,
+  RegisteredRoutes,
   MCPExposure,
   RestRoute,
   RootsInputRequest,

@@ -3,7 +3,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { CallError } from "./errors.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
-import type { CallOptions, OperationType, RegisteredOperations } from "./types.ts"
+import type { CallOptions, OperationType, RegisteredOperations, RegisteredRoutes } from "./types.ts"
 import type { InputOf, OutputOf } from "../schema/standard.ts"
 
 /** The static types of an operation. */
@@ -100,7 +100,7 @@ type ShapesAt<TRoutes, TIds extends string> = { [TId in TIds]: ShapeAt<TRoutes, 
 
 type RouteId<TRoutes> = {
   [TKey in keyof TRoutes]: TKey extends string | number
-    ? TRoutes[TKey] extends DefinitionLike
+    ? TRoutes[TKey] extends Route
       ? `${TKey}`
       : `${TKey}.${RouteId<TRoutes[TKey]>}`
     : never
@@ -114,10 +114,25 @@ type ShapeAt<TRoutes, TPath> = TPath extends keyof TRoutes
       ? ShapeIn<TRoutes[TKey]>
       : never
 
-type ShapeIn<TRoute> = TRoute extends DefinitionLike ? ShapeOf<TRoute> : never
+/** An operation in an object: its definition, or what generated declarations say of it. */
+export type Route = DefinitionLike | OperationShape
 
-/** The object that operations were registered with; an empty one if they came in a list. */
-export type RoutesOf<TOperations> = TOperations extends Routed<infer TRoutes> ? TRoutes : {}
+/** The shape of an operation in an object. */
+export type ShapeIn<TRoute> = TRoute extends DefinitionLike
+  ? ShapeOf<TRoute>
+  : TRoute extends OperationShape
+    ? TRoute
+    : never
+
+/** The object that operations were registered with, and that of declarations; an empty one if they came in a list. */
+export type RoutesOf<TOperations> = (TOperations extends Routed<infer TRoutes> ? TRoutes : {}) &
+  DeclaredRoutes<TOperations>
+
+type DeclaredRoutes<TOperations> = [keyof RegisteredRoutes] extends [never]
+  ? {}
+  : TOperations extends RegisteredOperations
+    ? RegisteredRoutes
+    : {}
 
 /** One of two types: for operations from an object, or from a list. */
 export type IfRouted<TOperations, TThen, TElse> =
@@ -302,10 +317,10 @@ type EnvNamespace<TOperations, TIds, TPath extends string> = {
 
 // No `as` here: the compiler links the members of such a type to the keys that they were made from.
 type RoutedEnv<TRoutes> = {
-  readonly [TKey in keyof TRoutes]: TRoutes[TKey] extends DefinitionLike
+  readonly [TKey in keyof TRoutes]: TRoutes[TKey] extends Route
     ? TRoutes[TKey]["type"] extends "subscription"
       ? NotCallable<"A subscription is not in the env: use context.subscribe()">
-      : EnvFunction<ShapeOf<TRoutes[TKey]>>
+      : EnvFunction<ShapeIn<TRoutes[TKey]>>
     : RoutedEnv<TRoutes[TKey]>
 }
 

@@ -266,3 +266,7 @@ export type OutputMode = "warn" | "strict" | "off"
  */
 // oxlint-disable-next-line typescript/no-empty-object-type -- an interface, so that it can be merged into
 export interface RegisteredOperations {}
+
+/** The same by namespace and name, for those that generated declarations add: editors lead from clients to its members. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- an interface, so that it can be merged into
+export interface RegisteredRoutes {}

@@ -3,15 +3,15 @@ import type {
   AnyString,
   CallArguments,
   Callable,
-  DefinitionLike,
   DottedId,
   Executable,
   KeyBelow,
   KnownId,
   NamespaceOf,
   OutputIn,
+  Route,
   RoutesOf,
-  ShapeOf,
+  ShapeIn,
   Subscribable,
   TypeIn,
   UnroutedId,
@@ -92,8 +92,8 @@ type RoutedNamespaces<TRoutes> = {
 type RoutedMembers<TRoutes, TReserved> = {
   readonly [TKey in keyof TRoutes]: TKey extends TReserved
     ? undefined
-    : TRoutes[TKey] extends DefinitionLike
-      ? ClientFunction<ShapeOf<TRoutes[TKey]>>
+    : TRoutes[TKey] extends Route
+      ? ClientFunction<ShapeIn<TRoutes[TKey]>>
       : RoutedMembers<TRoutes[TKey], InFunctions>
 }
 

@@ -16,7 +16,7 @@ import { SchemaTexts } from "./root.ts"
 export interface GenerateTypesOptions {
   /** Writes descriptions as comments; default: true. */
   readonly comments?: boolean | undefined
-  /** The module whose `RegisteredOperations` the operations are added to. */
+  /** The module whose `RegisteredOperations` and `RegisteredRoutes` the operations are added to. */
   readonly module?: string | undefined
 }
 
@@ -25,9 +25,9 @@ const HEADER = `/* eslint-disable */
 `
 
 /**
- * Generates a module of TypeScript declarations: the interface `Operations`, the types that operations
- * share, in one namespace per operation namespace, and an augmentation of `RegisteredOperations`, which
- * types every registry and client.
+ * Generates a module of TypeScript declarations: the interfaces `Routes`, with an object for each namespace, and
+ * `Operations`, by id; the types that operations share, in one namespace per operation namespace; and an augmentation of
+ * the library, which types every registry and client.
  *
  * The same operations give the same text, in any order.
  */
@@ -39,19 +39,27 @@ export function generateTypes(
   const names = new Names()
   const texts = new SchemaTexts()
   const blocks: string[] = []
-  const operations: string[] = []
+  const operations: Written[] = []
   for (const [namespace, members] of byNamespace(specs)) {
     const name = names.take(typeName(namespace))
     const written = printNamespace(name, members, texts, comments)
     if (written.types !== "") blocks.push(written.types)
-    operations.push(written.operations)
+    operations.push(...written.operations)
   }
+  const ids = operations.map(({ spec, path }) => {
+    const keys = path.map((key) => `[${stringLiteral(key)}]`).join("")
+    return `  ${stringLiteral(`${spec.namespace}.${spec.name}`)}: Routes${keys}\n`
+  })
   const text = [
-    "/** Every operation, by its id: what it takes, what it gives, and the errors it declares. */",
-    `export interface Operations {\n${operations.join("")}}`,
+    "/** Every operation, by namespace and name: what it takes, what it gives, and the errors it declares. */",
+    `export interface Routes {\n${printRoutes(operations)}}`,
+    "",
+    "/** The same, by id. */",
+    `export interface Operations {\n${ids.join("")}}`,
     "",
     `declare module ${stringLiteral(module)} {`,
     "  interface RegisteredOperations extends Operations {}",
+    "  interface RegisteredRoutes extends Routes {}",
     "}",
     "",
     ...blocks,
@@ -81,13 +89,55 @@ function sorted<TValue>(map: ReadonlyMap<string, TValue>): [string, TValue][] {
   return [...map].toSorted(([left], [right]) => (left < right ? -1 : 1))
 }
 
-/** Writes the types that the operations of a namespace share, and its part of `Operations`. */
+/** Deepest nesting of objects, as in `createRegistry`. */
+const MAX_DEPTH = 16
+
+/** The keys that lead to an operation. It has no members: a name that begins with the name of another one is one key. */
+function pathOf({ namespace, name }: OperationSpec, names: ReadonlySet<string>): Path {
+  const parts = name.split(".")
+  const last = parts.findIndex(
+    (_, at) => at === MAX_DEPTH || names.has(parts.slice(0, at + 1).join(".")),
+  )
+  return [namespace, ...parts.slice(0, last), parts.slice(last).join(".")]
+}
+
+type Path = readonly [namespace: string, ...keys: string[]]
+
+/** An operation to write. */
+interface Written {
+  readonly spec: OperationSpec
+  readonly path: Path
+  readonly print: (key: string, indent: string) => string
+}
+
+/** Writes operations as objects in objects. They are sorted, so that those of one object follow each other. */
+function printRoutes(operations: readonly Written[]): string {
+  const texts: string[] = []
+  let open: readonly string[] = []
+  const enter = (objects: readonly string[]): void => {
+    let shared = 0
+    while (shared < open.length && open[shared] === objects[shared]) shared++
+    for (let depth = open.length; depth > shared; depth--) texts.push(`${"  ".repeat(depth)}}\n`)
+    for (const [at, key] of objects.slice(shared).entries()) {
+      texts.push(`${"  ".repeat(shared + at + 1)}${propertyKey(key)}: {\n`)
+    }
+    open = objects
+  }
+  for (const { path, print } of operations) {
+    enter(path.slice(0, -1))
+    texts.push(print(path.at(-1) ?? "", "  ".repeat(path.length)))
+  }
+  enter([])
+  return texts.join("")
+}
+
+/** Writes the types that the operations of a namespace share. */
 function printNamespace(
   name: string,
   specs: readonly OperationSpec[],
   texts: SchemaTexts,
   comments: boolean,
-): { types: string; operations: string } {
+): { types: string; operations: Written[] } {
   const definitions = new Definitions(texts)
   const operations = specs.map((spec) => {
     const convert = (schema: unknown, kind: string, view: View): TypeNode =>
@@ -112,13 +162,19 @@ function printNamespace(
     const body = annotation(printType(declared.type.body, "  ", inside))
     return `${comment}  type ${declared.name} =${body}\n`
   })
-  const printed = operations.map(({ spec, input, output, errors }) => {
+  const ids = new Set(specs.map((spec) => spec.name))
+  const written = operations.map(({ spec, input, output, errors }): Written => {
     const given = omittable(normalize(input), isImportedSpec(spec))
-    return printOperation(spec, [given, normalize(output), errors], outside)
+    const members = { input: given, output: normalize(output), errors }
+    return {
+      spec,
+      path: pathOf(spec, ids),
+      print: (key, indent) => printOperation(spec, members, key, { ...outside, indent }),
+    }
   })
   return {
     types: types.length === 0 ? "" : `export declare namespace ${name} {\n${types.join("\n")}}\n`,
-    operations: printed.join(""),
+    operations: written,
   }
 }
 
@@ -133,18 +189,19 @@ function admitsEmpty(node: TypeNode): boolean {
 
 function printOperation(
   spec: OperationSpec,
-  types: readonly [input: TypeNode, output: TypeNode, errors: TypeNode],
-  options: PrintOptions,
+  types: Readonly<Record<"input" | "output" | "errors", TypeNode>>,
+  key: string,
+  { indent, ...options }: PrintOptions & { readonly indent: string },
 ): string {
-  const [input, output, errors] = types.map((one) => annotation(printType(one, "    ", options)))
+  const members = Object.entries(types).map(
+    ([name, type]) => `${indent}  ${name}:${annotation(printType(type, `${indent}  `, options))}\n`,
+  )
   return [
-    options.comments ? printComment(commentFor(spec), "  ") : "",
-    `  ${propertyKey(`${spec.namespace}.${spec.name}`)}: {\n`,
-    `    type: ${stringLiteral(spec.type)}\n`,
-    `    input:${input}\n`,
-    `    output:${output}\n`,
-    `    errors:${errors}\n`,
-    "  }\n",
+    options.comments ? printComment(commentFor(spec), indent) : "",
+    `${indent}${propertyKey(key)}: {\n`,
+    `${indent}  type: ${stringLiteral(spec.type)}\n`,
+    ...members,
+    `${indent}}\n`,
   ].join("")
 }
 

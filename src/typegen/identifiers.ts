@@ -6,6 +6,8 @@ const RESERVED: ReadonlySet<string> = new Set([
   "FileLike",
   "Operations",
   "RegisteredOperations",
+  "RegisteredRoutes",
+  "Routes",
   "Uint8Array",
 ])
 

@@ -30,6 +30,7 @@ const STRICT = {
 
 /** Stands for the library where a test is about the types alone, so that the compiler is quick. */
 const LIBRARY = `export interface RegisteredOperations {}
+export interface RegisteredRoutes {}
 export interface CallError<TCode extends string, TDetails> { code: TCode; details?: TDetails }
 `
 

@@ -40,24 +40,32 @@ describe("generateTypes", () => {
 
 import type { CallError } from "@alkdev/operations"
 
-/** Every operation, by its id: what it takes, what it gives, and the errors it declares. */
-export interface Operations {
-  /**
-   * Create a task
-   *
-   * It is put at the end.
-   * @deprecated
-   */
-  "demo.run": {
-    type: "mutation"
-    input: { title: string }
-    output: Demo.Task
-    errors: Demo.TASKLIMITError
+/** Every operation, by namespace and name: what it takes, what it gives, and the errors it declares. */
+export interface Routes {
+  demo: {
+    /**
+     * Create a task
+     *
+     * It is put at the end.
+     * @deprecated
+     */
+    run: {
+      type: "mutation"
+      input: { title: string }
+      output: Demo.Task
+      errors: Demo.TASKLIMITError
+    }
   }
+}
+
+/** The same, by id. */
+export interface Operations {
+  "demo.run": Routes["demo"]["run"]
 }
 
 declare module "@alkdev/operations" {
   interface RegisteredOperations extends Operations {}
+  interface RegisteredRoutes extends Routes {}
 }
 
 export declare namespace Demo {
@@ -66,6 +74,36 @@ export declare namespace Demo {
   type Task = { id?: string | undefined }
 }
 `)
+  })
+
+  test("writes names with dots as objects in objects, and one that begins with another name as one key", async () => {
+    const names = ["a-b.c", "orders", "orders.get", "shop.a.x", "shop.a.y", "shop.b"]
+    const written = typesOf(names.map((name) => specOf({ name })))
+    expect(written.replaceAll(/^ +(?:type|input|output|errors):.*\n/gm, "")).toContain(`
+  demo: {
+    "a-b": {
+      c: {
+      }
+    }
+    orders: {
+    }
+    "orders.get": {
+    }
+    shop: {
+      a: {
+        x: {
+        }
+        y: {
+        }
+      }
+      b: {
+      }
+    }
+  }
+`)
+    expect(written).toContain(`  "demo.shop.a.x": Routes["demo"]["shop"]["a"]["x"]\n`)
+    const deep = typesOf([specOf({ namespace: "deep", name: `${"d.".repeat(500)}end` })])
+    expect(await faultsOf({ "operations.d.ts": written, "deep.d.ts": deep })).toEqual([])
   })
 
   test("without operations generates a module that compiles", async () => {
@@ -140,7 +178,7 @@ type Inner_2 = number`)
   test("reads schemas that never passed a registry", () => {
     const inputSchema = { type: "array", items: [text], additionalItems: false }
     expect(typesOf([specOf({ inputSchema, outputSchema: { $ref: "#/nowhere" } })])).toContain(
-      "input: [string?]\n    output: unknown",
+      "input: [string?]\n      output: unknown",
     )
   })
 })

@@ -17,6 +17,10 @@ const NAMES = [
   "Operations",
   "CallError",
   "RegisteredOperations",
+  "Routes",
+  "a.b",
+  "a.b.c",
+  "..",
   "Demo",
   "Array",
   "Record",
@@ -133,7 +137,7 @@ describe("hostile texts", () => {
 
   test("cannot add tags to comments", () => {
     const written = typesOf([specOf({ description: "Fine.\n@deprecated use mine\n  @see me" })])
-    expect(written).toContain("   * \\@deprecated use mine\n   *   \\@see me")
+    expect(written).toContain("     * \\@deprecated use mine\n     *   \\@see me")
   })
 
   test("very long texts are cut", () => {

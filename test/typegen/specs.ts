@@ -40,8 +40,8 @@ function typeAt(
   options: GenerateTypesOptions = {},
 ): string {
   const text = typesOf([spec], options)
-  const found = new RegExp(`^    ${member}:([^]*?)\\n    (?:output|errors):`, "m").exec(text)?.[1]
-  return (found ?? "").trim().replaceAll("\n    ", "\n")
+  const found = new RegExp(`^      ${member}:([^]*?)\\n      (?:output|errors):`, "m").exec(text)
+  return (found?.[1] ?? "").trim().replaceAll("\n      ", "\n")
 }
 
 /** The declarations of the namespace, without its frame. */

@@ -28,8 +28,17 @@ export const registry = createRegistry({
     get: list,
   } },
 })
+// As "operations types" writes it.
+interface Routes {
+  mail: {
+    /** Sends a letter. */
+    send: { type: "mutation"; input: { title: string }; output: { id: string }; errors: never }
+  }
+}
+interface Operations { "mail.send": Routes["mail"]["send"] }
 declare module "@alkdev/operations" {
-  interface RegisteredOperations extends OperationsOf<typeof registry> {}
+  interface RegisteredOperations extends OperationsOf<typeof registry>, Operations {}
+  interface RegisteredRoutes extends Routes {}
 }
 export const client = createClient<typeof registry>(new EventTarget())
 await client./*namespace*/task./*client*/create({ title: "x" })
@@ -37,6 +46,7 @@ await client.task./*shorthand*/list({ title: "x" })
 await client.shop.orders./*nested*/get({ title: "x" })
 await buildEnv({ registry }).task./*env*/create({ title: "x" })
 createQueryUtils(client).task./*utils*/create.mutationOptions()
+await createClient(new EventTarget()).mail./*generated*/send({ title: "x" })
 export const copy = defineOperation({
   ...rest,
   type: "mutation",
@@ -88,6 +98,7 @@ describe.each<[string, OpenEditor, boolean]>([
     ["env", "create: defineOperation("],
     ["utils", "create: defineOperation("],
     ["context", "create: defineOperation("],
+    ["generated", "send: { type:"],
   ])("goes from the member of %s to its key", async (name, line) => {
     const found = await editor.definition(place(name))
     expect(found).toContainEqual(expect.stringContaining(line))

@@ -138,6 +138,6 @@ function idsBeyond(text: string, other: string): string[] {
 }
 
 function idsIn(text: string): string[] {
-  const matches = text.matchAll(/^ {2}("(?:[^"\\\n]|\\.)*"): \{$/gm)
+  const matches = text.matchAll(/^ {2}("(?:[^"\\\n]|\\.)*"): Routes\[/gm)
   return Array.from(matches, ([, id = '""']) => JSON.parse(id) as string)
 }

@@ -1,14 +1,14 @@
 import type { CallError } from "../../core/errors.ts"
 import type {
   CallArguments,
-  DefinitionLike,
   DottedId,
   KeyBelow,
   KnownId,
   NamespaceOf,
   OutputIn,
+  Route,
   RoutesOf,
-  ShapeOf,
+  ShapeIn,
   TypeIn,
   UnroutedId,
 } from "../../core/infer.ts"
@@ -176,8 +176,8 @@ type NamespaceUtils<TOperations, TIds, TPath extends string> = KeyUtils & {
 
 // No `as` here: the compiler links the members of such a type to the keys that they were made from.
 type RoutedUtils<TRoutes> = {
-  readonly [TKey in keyof TRoutes]: TRoutes[TKey] extends DefinitionLike
-    ? UtilsOf<ShapeOf<TRoutes[TKey]>>
+  readonly [TKey in keyof TRoutes]: TRoutes[TKey] extends Route
+    ? UtilsOf<ShapeIn<TRoutes[TKey]>>
     : KeyUtils & RoutedUtils<TRoutes[TKey]>
 }
 
