@@ -128,6 +128,14 @@ export class OwnResponse implements HTTPResponse {
     this.#host?.warn(message)
   }
 
+  /** Removes the status and the headers that describe a result, because there is none. Cookies and other headers stay. */
+  dropResult(): void {
+    if (this.#isSent) return
+    this.#status = undefined
+    const names = [...(this.#headers?.keys() ?? [])]
+    for (const name of names) if (OF_RESULT.test(name)) this.#headers?.delete(name)
+  }
+
   /** Fixes it. */
   seal(): this {
     this.#isSent = true
@@ -141,6 +149,9 @@ export class OwnResponse implements HTTPResponse {
     }
   }
 }
+
+/** Headers that describe a result. */
+const OF_RESULT = /^(?:(?:cache-control|expires|pragma|age|etag|last-modified|location)$|content-)/
 
 /** Headers that only the server sets. */
 const RESERVED =

@@ -455,6 +455,7 @@ export class Call implements DeadlineEntry {
   /** The same for what a handler threw. One that only forwards the call knows what happened elsewhere. */
   toHandlerError(thrown: unknown): CallError {
     const { spec, isImported } = this.record
+    this.answering?.response?.dropResult()
     const error = mapError(thrown, spec.errorSchemas, this)
     return stampError(isImported ? error : handlerError(error, this), this)
   }

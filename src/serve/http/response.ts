@@ -91,19 +91,15 @@ function isUnchanged(
   return known.split('"').some((tag, at) => at % 2 === 1 && tag === etag.split('"')[1])
 }
 
-/** Headers that describe a result, and do not apply to an error. */
-const OF_RESULT = /^(?:(?:cache-control|expires|pragma|age|etag|last-modified|location)$|content-)/
-
 /** Headers whose values are added to those of the server. */
 const ADDED: readonly string[] = ["vary", "link"]
 
 /** The answer with the headers that the handler set; fixes them. */
 export function withOwnHeaders(answer: HTTPAnswer, response: OwnResponse): HTTPAnswer {
-  const isError = answer.status >= 400
+  if (answer.status >= 400) response.dropResult()
   const headers: Record<string, string> = { ...answer.headers }
   const names: string[] = []
   for (const [name, value] of response.seal().headers) {
-    if (isError && OF_RESULT.test(name)) continue
     const before = headers[name]
     if (name === "set-cookie") headers[name] = before === undefined ? value : `${before}\n${value}`
     else {

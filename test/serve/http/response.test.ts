@@ -153,6 +153,29 @@ describe("over REST", () => {
     }
   })
 
+  test.each([
+    ["an attempt", { retry: { attempts: 2, delay: 1 } }],
+    ["a handler with a fallback", { fallback: () => "second" }],
+  ])(
+    "what %s sets before it fails says nothing about the result that follows",
+    async (_, policy) => {
+      const { send } = open({}, registryWith(policy))
+      let isFirst = true
+      act = (response, context) => {
+        if (!isFirst) return "second"
+        isFirst = false
+        everything(response, context)
+        throw new CallError("UNAVAILABLE", "No.", { retryable: true })
+      }
+      const { status, headers } = await send("/api/demo/query")
+      expect(status).toBe(200)
+      expect([headers.get("location"), headers.get("etag")]).toEqual([null, null])
+      expect(headers.get("cache-control")).toBe("no-store")
+      expect(headers.getSetCookie()).toHaveLength(1)
+      expect(headers.get("x-own")).toBe("1")
+    },
+  )
+
   test("a header that cannot be sent is an error of the handler, which clients do not read", async () => {
     const { post, logger } = open()
     act = ({ headers }) => headers.set("x-a", "1\r\nset-cookie: stolen=1")
