@@ -17,6 +17,8 @@ export interface LazyParts extends OperationSpec {
   readonly handler: OperationHandler | SubscriptionHandler
   /** Names of the inputs and of the members of a body, for search, without building a schema. */
   readonly inputNames: readonly string[]
+  /** A description of what it takes or returns, for search, without building a schema. */
+  readonly subject?: string | undefined
   /** The HTTP request that it sends, for search and lists, without reading the operation. */
   readonly request?: OperationRequest | undefined
   /** How to use the tools of its server, for models; of trusted servers only. May change. */
@@ -189,6 +191,7 @@ const UNCHANGED: readonly (keyof LazyParts)[] = [
   "examples",
   "_meta",
   "inputNames",
+  "subject",
   "request",
   "instructions",
   "policy",

@@ -263,10 +263,10 @@ function toSearchResult(id: string, score: number, spec: OperationSpec): SearchR
   return { id, score, namespace, name, type, title, description, spec }
 }
 
-function documentOf({ id, spec, inputNames }: OperationRecord): SearchDocument {
+function documentOf({ id, spec, inputNames, subject }: OperationRecord): SearchDocument {
   const { title, description, tags, type } = spec
   const path = requestOf(spec)?.path
-  return { id, title, description, tags, inputNames, path, readsOnly: type !== "mutation" }
+  return { id, title, description, tags, inputNames, path, subject, readsOnly: type !== "mutation" }
 }
 
 function alreadyRegistered(id: string, why: string): CallError {

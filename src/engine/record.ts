@@ -142,6 +142,11 @@ export class OperationRecord {
     return typeof properties === "object" && properties !== null ? Object.keys(properties) : []
   }
 
+  /** A description of what it takes or returns, for search. */
+  get subject(): string | undefined {
+    return this.#checked.lazy?.subject
+  }
+
   /** Fills in the defaults of the input schema; `null` if they are left to the handler. */
   get inputDefaults(): Normalizer | null {
     return this.#fills ? this.input.normalizer("defaults") : null

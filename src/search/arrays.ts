@@ -43,3 +43,22 @@ export function mergeSorted(
   merged.set(numbers.subarray(copied), copied + added.length)
   return merged
 }
+
+/** Lists of numbers, one after the other in one array. Numbered from 0; only added. */
+export class Lists {
+  items: Uint32Array = new Uint32Array(64)
+  /** Where each list ends, and the next one starts. */
+  ends: Uint32Array = new Uint32Array(64)
+
+  add(number: number, list: ArrayLike<number>): void {
+    const start = this.ends[number - 1] ?? 0
+    this.items = grown(this.items, start + list.length)
+    this.items.set(list, start)
+    this.ends = grown(this.ends, number + 1)
+    this.ends[number] = start + list.length
+  }
+
+  of(number: number): Uint32Array {
+    return this.items.subarray(this.ends[number - 1] ?? 0, this.ends[number])
+  }
+}

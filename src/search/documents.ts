@@ -1,5 +1,4 @@
-import { grown, mergeSorted } from "./arrays.ts"
-import type { Traits } from "./fields.ts"
+import { grown, Lists, mergeSorted } from "./arrays.ts"
 import { partsOf } from "./tokenize.ts"
 
 /**
@@ -14,12 +13,11 @@ export class Documents {
   nameHashes: Uint32Array = new Uint32Array(64)
   /** Whether each reads or changes something. */
   effects: Uint8Array = new Uint8Array(64)
-  /** Number of significant words in the name of each. */
-  nameLengths: Uint8Array = new Uint8Array(64)
+  /** The terms that name each. */
+  readonly names: Lists = new Lists()
   readonly #numbers = new Map<string, number>()
-  /** Every document's terms, one after the other, and where those of each end. */
-  #terms: Uint32Array = new Uint32Array(1024)
-  #termEnds: Uint32Array = new Uint32Array(64)
+  /** The other terms of each. */
+  readonly #others: Lists = new Lists()
   #inIdOrder: Uint32Array = new Uint32Array(0)
   #places: Uint32Array = new Uint32Array(0)
 
@@ -37,37 +35,21 @@ export class Documents {
     return this.#numbers.get(id)
   }
 
-  termsOf(number: number): Uint32Array {
-    const start = number === 0 ? 0 : this.#termEnds[number - 1]!
-    return this.#terms.subarray(start, this.#termEnds[number])
+  termsOf(number: number): number[] {
+    return [...this.names.of(number), ...this.#others.of(number)]
   }
 
-  add(id: string, terms: ArrayLike<number>, traits: Traits): number {
-    const name = id.slice(id.indexOf(".") + 1)
-    return this.#append(id, terms, hashParts(partsOf(id)), hashParts(partsOf(name)), traits)
-  }
-
-  #append(
-    id: string,
-    terms: ArrayLike<number>,
-    idHash: number,
-    nameHash: number,
-    { effect, nameLength }: Traits,
-  ): number {
+  /** The terms that name it come first. */
+  add(id: string, terms: readonly number[], nameLength: number, effect: number): number {
     const number = this.ids.length
-    const start = number === 0 ? 0 : this.#termEnds[number - 1]!
-    this.#terms = grown(this.#terms, start + terms.length)
-    this.#terms.set(terms, start)
-    this.#termEnds = grown(this.#termEnds, number + 1)
-    this.#termEnds[number] = start + terms.length
+    this.names.add(number, terms.slice(0, nameLength))
+    this.#others.add(number, terms.slice(nameLength))
     this.idHashes = grown(this.idHashes, number + 1)
-    this.idHashes[number] = idHash
+    this.idHashes[number] = hashParts(partsOf(id))
     this.nameHashes = grown(this.nameHashes, number + 1)
-    this.nameHashes[number] = nameHash
+    this.nameHashes[number] = hashParts(partsOf(id.slice(id.indexOf(".") + 1)))
     this.effects = grown(this.effects, number + 1)
     this.effects[number] = effect
-    this.nameLengths = grown(this.nameLengths, number + 1)
-    this.nameLengths[number] = Math.min(nameLength, 255)
     this.alive = grown(this.alive, number + 1)
     this.alive[number] = 1
     this.ids.push(id)
@@ -99,9 +81,8 @@ export class Documents {
     for (const [number, id] of this.ids.entries()) {
       if (this.alive[number] === 0) continue
       const terms = this.termsOf(number).map((term) => termNumbers[term]!)
-      const hashes = [this.idHashes[number]!, this.nameHashes[number]!] as const
-      const traits = { effect: this.effects[number]!, nameLength: this.nameLengths[number]! }
-      numbers[number] = documents.#append(id, terms, ...hashes, traits)
+      const { length } = this.names.of(number)
+      numbers[number] = documents.add(id, terms, length, this.effects[number]!)
     }
     documents.#place(
       this.inIdOrder()

@@ -11,6 +11,8 @@ export interface SearchDocument {
   readonly inputNames?: readonly string[] | undefined
   /** The path of its HTTP request, with placeholders in braces. */
   readonly path?: string | undefined
+  /** A description of the thing that it takes or returns, such as that of a schema. */
+  readonly subject?: string | undefined
   /** Whether it changes nothing; `undefined` if that is not known. */
   readonly readsOnly?: boolean | undefined
 }
@@ -38,6 +40,8 @@ const INPUTS: Field = { weight: 1, typicalLength: 8, slope: 0.6, once: true }
 /** The fixed segments of the path; a path often says more than the name and title. */
 const PATH: Field = { weight: 3, typicalLength: 5, slope: 0.8, once: true }
 const DESCRIPTION: Field = { weight: 1, typicalLength: 20, slope: 0.6 }
+/** The first sentence alone: it says what the thing is. */
+const SUBJECT: Field = { weight: 1, typicalLength: 12, slope: 0.6 }
 
 /** Where a word's weight is worth half of the most it can be: the `k1` of BM25. */
 const HALF_WEIGHT = 4
@@ -47,10 +51,10 @@ export const MAX_IMPACT = 255
 
 /**
  * Every word of a document with its impact, 1 to `MAX_IMPACT`: the BM25F term weight, its fields
- * and the forms of one stem added up before they saturate.
+ * and the forms of one stem added up before they saturate. Those that name the operation come first.
  */
 export function impactsOf(document: SearchDocument): Map<string, number> {
-  const weights = new Map<string, number>()
+  const weights = new Map<string, number>(namingWords(document).map((word) => [word, 0]))
   const dot = document.id.indexOf(".")
   addField(weights, NAMESPACE, identifierWords([document.id.slice(0, Math.max(dot, 0))]))
   addField(weights, NAME, identifierWords([document.id.slice(dot + 1)]))
@@ -63,6 +67,8 @@ export function impactsOf(document: SearchDocument): Map<string, number> {
   addField(weights, INPUTS, identifierWords(document.inputNames ?? []))
   addField(weights, PATH, identifierWords(fixedPieces(document.path ?? "")))
   addField(weights, DESCRIPTION, proseWords(description.slice(end)))
+  const subject = proseOf(document.subject ?? "")
+  addField(weights, SUBJECT, proseWords(subject.slice(0, endOfLead(subject))))
   return saturated(weights)
 }
 
@@ -70,18 +76,16 @@ export function impactsOf(document: SearchDocument): Map<string, number> {
 export const READS = 1
 export const CHANGES = 2
 
-/** What the score of a document depends on besides its words. */
-export interface Traits {
-  readonly effect: number
-  /** Number of different words in its name, without stop words and versions. */
-  readonly nameLength: number
+export function effectOf({ readsOnly }: SearchDocument): number {
+  return readsOnly === undefined ? 0 : readsOnly ? READS : CHANGES
 }
 
-export function traitsOf({ id, readsOnly }: SearchDocument): Traits {
-  const words = identifierWords([id.slice(id.indexOf(".") + 1)])
-  const significant = words.filter((word) => !STOP_WORDS.has(word) && !/^v\d/.test(word))
-  const effect = readsOnly === undefined ? 0 : readsOnly ? READS : CHANGES
-  return { effect, nameLength: new Set(significant.map(stem)).size }
+/** The different words of the name, without stop words and versions, and of the last fixed segment of the path. */
+export function namingWords({ id, path = "" }: SearchDocument): string[] {
+  const name = identifierWords([id.slice(id.indexOf(".") + 1)])
+  const significant = name.filter((word) => !STOP_WORDS.has(word) && !/^v\d/.test(word))
+  const segment = path.split("/").findLast((one) => one !== "" && !/^\{.*\}$/.test(one)) ?? ""
+  return [...new Set([...significant, ...identifierWords(fixedPieces(segment))])]
 }
 
 /** The weights of words, each with those of its other forms added, brought to the range of impacts. */

@@ -1,6 +1,6 @@
 import { Dictionary } from "./dictionary.ts"
 import { Documents, hashParts } from "./documents.ts"
-import { impactsOf, traitsOf, type SearchDocument } from "./fields.ts"
+import { effectOf, impactsOf, namingWords, type SearchDocument } from "./fields.ts"
 import { Postings } from "./postings.ts"
 import { planQuery, queryParts } from "./query.ts"
 import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "./rank.ts"
@@ -61,7 +61,8 @@ export class SearchIndex {
     const impacts = [...impactsOf(document)]
     this.remove(document.id)
     const terms = impacts.map(([word]) => this.#dictionary.use(word))
-    const number = this.#documents.add(document.id, terms, traitsOf(document))
+    const { length } = namingWords(document)
+    const number = this.#documents.add(document.id, terms, length, effectOf(document))
     for (const [i, [, impact]] of impacts.entries()) this.#postings.add(terms[i]!, number, impact)
   }
 
@@ -112,16 +113,22 @@ export class SearchIndex {
     const { idHashes, nameHashes } = documents
     const exact = documents.numberOf(query)
     let isExactFound = exact === undefined
-    const keys = this.#scorer.keys(plan, documents, this.#postings, (number, relevance) => {
-      let tier: number = Tier.WORDS
-      if (nameHashes[number] === spelled) tier = Tier.NAME
-      if (idHashes[number] === spelled) tier = Tier.SPELLED_ID
-      if (number === exact) {
-        tier = Tier.ID
-        isExactFound = true
-      }
-      return rankKey(tier + relevance, places[number]!)
-    })
+    const keys = this.#scorer.keys(
+      plan,
+      documents,
+      this.#postings,
+      this.#dictionary,
+      (number, relevance) => {
+        let tier: number = Tier.WORDS
+        if (nameHashes[number] === spelled) tier = Tier.NAME
+        if (idHashes[number] === spelled) tier = Tier.SPELLED_ID
+        if (number === exact) {
+          tier = Tier.ID
+          isExactFound = true
+        }
+        return rankKey(tier + relevance, places[number]!)
+      },
+    )
     // For example, an id without letters or digits has no words.
     return isExactFound ? keys : appended(keys, rankKey(Tier.ID, places[exact!]!))
   }

@@ -18,7 +18,10 @@ const CHANGING: ReadonlySet<string> = /* @__PURE__ */ wordsOf(
   "create add make insert post write generate register publish upload save store put set update edit modify " +
     "change patch replace rename move copy fork transfer delete remove destroy purge drop clear archive restore start stop " +
     "run execute trigger launch rerun restart cancel end close reopen open approve accept reject deny merge send " +
-    "enable disable activate assign invite grant revoke lock unlock block unblock mark pay charge refund attach detach",
+    "enable disable activate assign invite grant revoke lock unlock block unblock mark pay charge refund attach detach " +
+    "allow apply ask confirm connect convert deploy dismiss drain evict expire expose extend finalize forbid give hide import " +
+    "install let limit make notify pause protect put redirect renew require reset resolve restrict resume revert rotate route " +
+    "scale schedule share stop submit subscribe suspend switch sync trigger undo uninstall unlink upgrade withdraw",
 )
 
 /** Words before a noun: the first word of "withdraw our balance" is a verb. */

@@ -1,4 +1,5 @@
-import { grown } from "./arrays.ts"
+import { grown, type Lists } from "./arrays.ts"
+import type { Dictionary } from "./dictionary.ts"
 import type { Documents } from "./documents.ts"
 import { CHANGES, MAX_IMPACT, READS } from "./fields.ts"
 import type { Postings } from "./postings.ts"
@@ -31,12 +32,12 @@ const DETAIL = 0.6
 /** A word is in the name of a document when its impact is this large. */
 const NAME_IMPACT = 110
 /**
- * The share of its score that a document loses if no word of its name is in the query: "list repositories" does not ask for
- * `list-attestation-repositories`.
+ * The share of its score that a document loses if no word that names it is in the query: "list repositories" does not ask
+ * for `list-attestation-repositories`.
  */
-const UNASKED_NAME = 0.35
-/** A word of the query counts as one of the name when its impact, times how well it matches, is this large. */
-const IN_NAME = 80
+const UNASKED_NAME = 0.55
+/** How much better a word of a name is asked for than it matches: a synonym is nearly as good as the word. */
+const NAMED_BY = 2
 
 /**
  * Adds up how well documents match the words of a query.
@@ -49,7 +50,7 @@ export class Scorer {
   #matched: Float32Array = new Float32Array(0)
   #hitsOfWord: Uint32Array = new Uint32Array(0)
   #hits: Uint32Array = new Uint32Array(0)
-  #inName: Uint8Array = new Uint8Array(0)
+  #nameWeights: Float32Array = new Float32Array(0)
 
   /**
    * One number for each document that has a word of the query, in no special order: what `toKey`
@@ -59,6 +60,7 @@ export class Scorer {
     { words, unwanted, intent }: QueryPlan,
     documents: Documents,
     postings: Postings,
+    dictionary: Dictionary,
     toKey: (document: number, relevance: number) => number,
   ): Float64Array {
     this.#reserve(documents.capacityUsed)
@@ -72,7 +74,8 @@ export class Scorer {
     }
     const required = needed.length
     const least = required > 1 ? answered * MIN_SHARE : 0
-    const { effects, nameLengths } = documents
+    const { effects, names } = documents
+    this.#weighNames(words, dictionary, documents.size)
     const [unasked, factor] =
       intent === "read" ? [CHANGES, CHANGES_UNASKED] : [READS, intent ? READS_UNASKED : 1]
     const keys = new Float64Array(count)
@@ -80,17 +83,47 @@ export class Scorer {
     for (let i = 0; i < count; i++) {
       const document = this.#hits[i]!
       const matched = this.#matched[document]!
-      const asked = effects[document] === unasked ? factor : 1
-      const inName = Math.min(1, this.#inName[document]! / Math.max(1, nameLengths[document]!))
-      const named = 1 - UNASKED_NAME * (1 - inName)
-      const relevance = (this.#sum[document]! * matched * asked * named) / required
+      const sum = this.#sum[document]!
       this.#sum[document] = 0
       this.#matched[document] = 0
-      this.#inName[document] = 0
       if (matched <= least) continue
+      const share = this.#askedShare(document, names)
+      const fits = effects[document] === unasked ? factor : 1
+      const relevance = (sum * matched * fits * (1 - UNASKED_NAME * (1 - share))) / required
       keys[kept++] = toKey(document, relevance / (relevance + HALF_SCORE))
     }
     return keys.subarray(0, kept)
+  }
+
+  /** Notes for each term how rare it is, and how rare if a word of the query asks for it, else 0. */
+  #weighNames(words: readonly QueryWord[], dictionary: Dictionary, size: number): void {
+    const weights = grown(this.#nameWeights, dictionary.size * 2)
+    this.#nameWeights = weights
+    const most = Math.clz32(size) - 1
+    for (let term = 0; term < dictionary.size; term++) {
+      // How often all documents are halved until as few are left as have the word.
+      weights[term * 2] = Math.max(1, Math.clz32(dictionary.usesOf(term)) - most) ** 2
+      weights[term * 2 + 1] = 0
+    }
+    for (const { forms, others, guesses } of words) {
+      for (const [term, match] of [...forms, ...others, ...guesses]) {
+        const asked = weights[term * 2]! * Math.min(1, match * NAMED_BY)
+        if (asked > weights[term * 2 + 1]!) weights[term * 2 + 1] = asked
+      }
+    }
+  }
+
+  /** The share of the words that name a document for which the query asks; a rare word counts more. */
+  #askedShare(document: number, { items, ends }: Lists): number {
+    const weights = this.#nameWeights
+    let all = 0
+    let asked = 0
+    for (let i = ends[document - 1] ?? 0; i < ends[document]!; i++) {
+      const at = items[i]! * 2
+      all += weights[at]!
+      asked += weights[at + 1]!
+    }
+    return all === 0 ? 0 : asked / all
   }
 
   #addWord(
@@ -124,7 +157,6 @@ export class Scorer {
       const document = this.#hitsOfWord[i]!
       const value = best[document]!
       if (this.#sum[document] === 0) this.#hits[total++] = document
-      if (value >= IN_NAME) this.#inName[document]!++
       this.#sum[document]! += value * scale
       if (word.required) {
         this.#matched[document]! += i < surely ? Math.min(1, value / FULL_VALUE) : guessed
@@ -140,7 +172,6 @@ export class Scorer {
     this.#matched = grown(this.#matched, count)
     this.#hitsOfWord = grown(this.#hitsOfWord, count)
     this.#hits = grown(this.#hits, count)
-    this.#inName = grown(this.#inName, count)
   }
 }
 

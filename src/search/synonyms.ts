@@ -15,28 +15,12 @@ const VERBS: readonly string[] = [
 ]
 
 /** Short and long forms of one word. */
-const ABBREVIATIONS: readonly string[] = [
-  "repo repository",
-  "org organization organisation",
-  "dir directory folder",
-  "config configuration",
-  "env environment",
-  "var variable",
-  "db database",
-  "app application",
-  "doc document documentation",
-  "msg message",
-  "info information",
-  "auth authentication",
-  "k8s kubernetes",
-  "id identifier",
-  "img image",
-  "mail email",
-  "ns namespace",
-  "param parameter",
-  "admin administrator",
-  "tz timezone",
-]
+const ABBREVIATIONS: readonly string[] = /* @__PURE__ */ (
+  "repo repository, org organization organisation, dir directory folder, config configuration, " +
+  "env environment, var variable, db database, app application, doc document documentation, " +
+  "msg message, info information, auth authentication, k8s kubernetes, id identifier, img image, " +
+  "mail email, ns namespace, param parameter, admin administrator, tz timezone"
+).split(", ")
 
 /** Words that people and APIs use for one another. A word may be in several groups. */
 const GROUPS: readonly string[] = [
@@ -119,12 +103,12 @@ const GROUPS: readonly string[] = [
   "status ready finished done state progress health",
   "settings configuration preferences options",
   "profile user identity account",
-  "password credential secret token",
+  "password credential secret token key",
   "vulnerability vulnerable advisory security",
   "right permission role privilege",
-  "rule policy",
+  "rule policy firewall",
   "limit quota",
-  "log history events activity audit",
+  "log history events activity audit past previous",
   "warning alert event",
   "notification inbox",
   "url endpoint webhook callback",
@@ -158,6 +142,8 @@ const GROUPS: readonly string[] = [
   "waiting pending requested",
   "scan detect found",
   "stage environment",
+  "outside external public inbound incoming ingress",
+  "outbound outgoing egress",
   "login signin authenticate",
   "logout signout",
 ]
@@ -207,13 +193,14 @@ export function synonymsOf(word: string): ReadonlyMap<string, number> {
 
 /**
  * Words in names of operations that a query seldom means unless it has one of the same group, or a synonym: removal,
- * what belongs to a thing rather than the thing, the user who searches, what is there for older programs.
+ * what belongs to a thing rather than the thing, the user who searches, what is there for older programs, or not finished.
  */
 export const SELDOM_MEANT: readonly (readonly string[])[] = [
   ["delete", "remove", "destroy", "purge"],
   ["cancel"],
   "settings configuration permissions protection restrictions policy status template".split(" "),
   ["authenticated"],
+  "alpha beta preview experimental v1alpha1 v1alpha2 v1alpha3 v1beta1 v1beta2 v2beta1".split(" "),
   ["legacy", "deprecated", "obsolete", "test", "stubbed"],
 ]
 

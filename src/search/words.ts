@@ -65,18 +65,21 @@ function withoutSuffix(word: string): string {
 
 /** Words that look as if they were derived from a verb, but are not. */
 const UNRELATED: ReadonlySet<string> = /* @__PURE__ */ new Set(
-  /* @__PURE__ */ "container customer computer parameter character register transfer newsletter vector".split(
-    " ",
-  ),
+  /* @__PURE__ */ (
+    "character computer container conversation customer general initial newsletter original parameter register " +
+    "terminal transfer vector"
+  ).split(" "),
 )
 
 /** Endings that turn a verb into a noun, with the rest of the verb's stem. */
 const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/scription$/, "scrib"],
+  [/ification$/, "ify"],
+  [/(?<=[a-z]{5})at(?:ion|or)?$/, ""],
   [/(?<=[a-z]{4})ation$/, "at"],
   // If a stem still ends in "e", the word had two.
   [/(?<=[a-z]{4})(?:ion|ment|al|e)$/, ""],
-  [/(?<=[a-z]{5})(?:er|or)$/, ""],
+  [/(?<=[a-z]{5})(?:er|or|ery)$/, ""],
 ]
 
 /**
@@ -89,7 +92,7 @@ export function rootOf(word: string): string {
   for (const [ending, left] of ENDINGS) {
     if (!ending.test(base)) continue
     const root = base.replace(ending, left)
-    return root.endsWith("e") ? root.slice(0, -1) : root
+    return rootOf(root.endsWith("e") ? root.slice(0, -1) : root)
   }
   return base
 }

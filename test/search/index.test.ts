@@ -282,6 +282,32 @@ describe("SearchIndex.search", () => {
     expect(idsOf(index, "nodes")).toEqual(["a.vacuumNodes", "b.probeNodes"])
   })
 
+  test("puts rare words of names before those that most names have", () => {
+    const others = ["listNamespacedPod", "readNamespacedPod", "listNamespacedService"]
+    const index = indexOf(
+      ...others.map((name) => `k8s.${name}`),
+      {
+        id: "k8s.createNamespacedIngress",
+        description: "",
+        subject: "Rules for traffic from outside.",
+      },
+      { id: "k8s.createRoute", description: "Traffic of a cluster." },
+    )
+
+    expect(idsOf(index, "create an ingress")[0]).toBe("k8s.createNamespacedIngress")
+    expect(idsOf(index, "traffic from outside")[0]).toBe("k8s.createNamespacedIngress")
+  })
+
+  test("puts what ends in the thing that is asked for before what only passes it in its path", () => {
+    const index = indexOf(
+      { id: "api.first", description: "Get it", path: "/deployments/{id}/statuses" },
+      { id: "api.second", description: "Get it", path: "/deployments/{id}" },
+    )
+
+    expect(idsOf(index, "get a deployment")).toEqual(["api.second", "api.first"])
+    expect(idsOf(index, "get the status of a deployment")).toEqual(["api.first", "api.second"])
+  })
+
   test("puts a thing before what belongs to it, unless the query asks for that", () => {
     const index = indexOf("x.getBranchProtection", "y.getBranchCommits")
 

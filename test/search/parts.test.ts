@@ -77,6 +77,10 @@ describe("stem", () => {
 
 describe("rootOf", () => {
   test.each([
+    ["invite invited invitation"],
+    ["configure configuration"],
+    ["notify notification"],
+    ["discover discovery"],
     ["contribute contributes contributor contributors contribution contributed"],
     ["assign assigned assignee assignees assignment"],
     ["remove removes removal removing"],

@@ -218,6 +218,35 @@ describe("a search finds operations by the members of their bodies", () => {
   })
 })
 
+test("a search finds operations by what their schemas say they send or return", () => {
+  const link = {
+    type: "object",
+    description: "An address under which people pay. It can be shared.",
+  }
+  const nest = { type: "array", items: { $ref: "#/components/schemas/Nest" } }
+  const schemas: Raw = { Link: link, Nest: nest }
+  const ref = { $ref: "#/components/schemas/Link" }
+  const json = (schema: unknown): Raw => ({ content: { "application/json": { schema } } })
+  const page = { type: "object", properties: { data: { type: "array", items: ref } } }
+  const answers = (schema: unknown): Raw => ({ responses: { 200: json(schema) } })
+  const spec = openapi(
+    {
+      "/a": { post: { operationId: "sent", requestBody: json(ref) } },
+      "/b": { get: { operationId: "returned", ...answers(ref) } },
+      "/c": { get: { operationId: "listed", ...answers({ type: "array", items: ref }) } },
+      "/d": { get: { operationId: "paged", ...answers(page) } },
+      "/e": { get: { operationId: "other", ...answers({ type: "object" }) } },
+      "/f": { get: { operationId: "endless", ...answers({ $ref: "#/components/schemas/Nest" }) } },
+    },
+    { components: { schemas } },
+  )
+  const registry = quietRegistry(FromOpenAPI(spec, { namespace: "api", baseUrl: "http://x" }))
+  const found = registry.search("an address where people pay").map(({ name }) => name)
+
+  expect(found.toSorted()).toEqual(["listed", "paged", "returned", "sent"])
+  expect(registry.search("shared")).toEqual([])
+})
+
 describe("an import is lazy", () => {
   test("nothing of a schema is read before it is needed, and then only that", async () => {
     const touched: string[] = []

@@ -33,6 +33,7 @@ import {
   readBody,
 } from "./body.ts"
 import type { Body, Flattened } from "./body.ts"
+import { subjectOf } from "./subject.ts"
 import type { RawOperation } from "./list.ts"
 import { dateKeys } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
@@ -199,6 +200,11 @@ export class OperationSource implements LazyParts, ShowsRequest {
     const { parameters, body, flat } = this.readInputs()
     const names = parameters.list.map(({ key }) => key)
     return [...names, ...(flat === undefined ? memberNames(body) : flat.names.keys())]
+  }
+
+  get subject(): string | undefined {
+    const [success] = readResponses(this.operation, "success", [])
+    return subjectOf(this.readInputs().body) ?? subjectOf(success)
   }
 
   get request(): OperationRequest {
