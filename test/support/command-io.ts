@@ -17,25 +17,29 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   /** Both outputs are terminals. */
   readonly isTTY?: boolean
+  /** Both outputs are terminals, so wide. */
+  readonly columns?: number
   /** Told of each piece of stdout. */
   readonly onOutput?: (text: string) => void
 }
 
 /** Runs a command line in this process. */
 export async function runCommand(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { stdin = "", env = {}, cwd = process.cwd(), isTTY = false, onOutput } = options
+  const { stdin = "", env = {}, cwd = process.cwd(), columns, onOutput } = options
+  const { isTTY = columns !== undefined } = options
   const out: Buffer[] = []
   const err: string[] = []
   const io: CommandIO = {
     stdout: {
       isTTY,
+      columns,
       write: (text) => {
         out.push(Buffer.from(text))
         onOutput?.(String(text))
         return true
       },
     },
-    stderr: { isTTY, write: (text) => err.push(String(text)) },
+    stderr: { isTTY, columns, write: (text) => err.push(String(text)) },
     stdin: (async function* () {
       yield await Promise.resolve(stdin)
     })(),

@@ -3,21 +3,25 @@ import type { Timeline, TimelineCall, TimelinePart } from "../../hub/activity/ti
 import { formatDuration } from "../../internal/format.ts"
 import type { CommandIO } from "../model.ts"
 import { counted, oneLine, styled, table, type Style } from "../output.ts"
+import { widthOf, wrapFor } from "../wrap.ts"
 
 /** Characters of the widest bar. */
 const BAR = 24
 /** Deeper calls are not moved further to the right. */
 const MAX_INDENT = 12
 
-/** A call that has ended, on one line. */
+/** A call that has ended, on one line; on a narrow terminal its caller and its id are on a second one. */
 export function callLine(call: CallEnded, io: CommandIO): string {
   const { at, durationMs, operationId, identity, requestId, parentRequestId } = call
   const state = outcomeText(call, styled(io), 16)
   const time = formatDuration(durationMs).padStart(8)
   const began = new Date(at).toISOString().slice(11, 23)
   const nested = parentRequestId === undefined ? "" : "└ "
-  const caller = oneLine(identity ?? "anonymous")
-  return `${began}  ${time}  ${state}  ${nested}${oneLine(operationId)}  ${caller}  ${oneLine(requestId)}`
+  const line = `${began}  ${time}  ${state}  ${nested}${oneLine(operationId)}  `
+  const origin = `${oneLine(identity ?? "anonymous")}  ${oneLine(requestId)}`
+  const { isTTY, columns = Number.POSITIVE_INFINITY } = io.stdout
+  const isNarrow = isTTY === true && widthOf(line + origin) > columns
+  return isNarrow ? `${line.trimEnd()}\n  ${origin}` : line + origin
 }
 
 /** What happened in a call, as a table with a time line. */
@@ -56,7 +60,7 @@ export function timelineText({ calls, dropped }: Timeline, io: CommandIO): strin
     new Date(root.at).toISOString(),
   ]
   const more = dropped === 0 ? "" : `\n${counted(dropped, "more call")}, not kept`
-  return `${style.dim(oneLine(facts.join(", ")))}\n${table(rows)}${more}`
+  return `${wrapFor(io.stdout, style.dim(oneLine(facts.join(", "))))}\n${table(rows)}${more}`
 }
 
 function partRow(

@@ -82,6 +82,22 @@ describe("operations calls", () => {
     expect(stdout).not.toContain(CANARY)
   })
 
+  test("break no id on a terminal that is too narrow for a call", async () => {
+    const { call, calls } = await site()
+    const id = "7313955d-4f47-4ab2-8460-16576622b0d2"
+    const env = { NO_COLOR: "1" }
+    const work = (): Promise<void> => call("shop.order", id)
+    const own = ["--operation", "shop.order", "-n", "1"]
+    const { stdout } = await during(work, calls(own, { columns: 80, env }))
+    expect(stdout).toMatch(/ok +shop\.order\n {2}anonymous {2}7313955d-[\w-]+\n$/)
+    const wide = await during(work, calls(own, { columns: 120, env }))
+    expect(wide.stdout).toMatch(/shop\.order {2}anonymous {2}7313955d-[\w-]+\n$/)
+    const timeline = await calls([id], { columns: 60, env })
+    const lines = timeline.stdout.split("\n")
+    expect(lines.filter((line) => line.startsWith("request") && line.length > 60)).toEqual([])
+    expect(timeline.stdout).toMatch(/\d{4}-\d\d-\d\dT\d\d:/)
+  })
+
   test("--failed, --slow and --operation choose, and --json is a value a line", async () => {
     const { call, calls } = await site()
     const work = (): Promise<void> => call("shop.order")
