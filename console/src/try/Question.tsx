@@ -36,7 +36,9 @@ export function Question({
   const section = useRef<HTMLElement>(null)
   useEffect(() => {
     section.current?.scrollIntoView({ block: "nearest" })
-    section.current?.focus()
+    const field = section.current?.querySelector<HTMLElement>("input, select, textarea")
+    const first = field ?? section.current
+    first?.focus()
   }, [])
   const answer = (): void => {
     if (!isJson || issues.length > 0) editor.current?.showIssues()

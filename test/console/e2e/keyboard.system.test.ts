@@ -50,10 +50,13 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
     await page.locator("main textarea:focus").waitFor()
     await page.keyboard.press("Control+Enter")
     await page.getByRole("region", { name: /^The operation asks/ }).waitFor()
-    await tabTo(page, /^Your name/)
+    // The question leads to its first field.
+    await page
+      .getByRole("textbox", { name: /^Your name/ })
+      .and(page.locator(":focus"))
+      .waitFor()
     await page.keyboard.type("Ada")
-    await tabTo(page, "Send answer")
-    await page.keyboard.press("Enter")
+    await page.keyboard.press("Control+Enter")
     await expectShown(result(page).getByText('"Ada"'))
   })
 
