@@ -226,8 +226,8 @@ describe("readInput", () => {
   })
 
   test("integers that a number would round keep their digits", async () => {
-    const exact = { a: [9007199254740993n, 1, 0.12345678901234567] }
-    const text = '{"a":[9007199254740993,1,0.12345678901234567]}'
+    const exact = { a: [9007199254740993n, 1, 0.5] }
+    const text = '{"a":[9007199254740993,1,0.5]}'
     expect(await value([], { schema: {}, inputs: [text] })).toEqual(exact)
     expect(await value([], { schema: {}, inputs: ["-"], stdin: `\uFEFF${text}` })).toEqual(exact)
     expect(await value([`b:=${text}`], { schema: {} })).toEqual({ b: exact })
