@@ -140,6 +140,14 @@ export function traceIn(metadata: CallOptions["metadata"]): TraceContext | undef
   return readTrace((name) => (Object.hasOwn(metadata, name) ? metadata[name] : undefined))
 }
 
+/** The rest of the metadata, for a request whose trace context is sent separately; `undefined` if there is none. */
+export function withoutTrace(metadata: CallOptions["metadata"]): CallOptions["metadata"] {
+  const { traceparent, tracestate, baggage, ...rest } = metadata ?? {}
+  const hasTrace = traceparent !== undefined || tracestate !== undefined || baggage !== undefined
+  if (!hasTrace) return metadata
+  return Object.keys(rest).length === 0 ? undefined : rest
+}
+
 function isParent(text: string): boolean {
   return PARENT.test(text) && (text.length === 55 || !text.startsWith("00"))
 }

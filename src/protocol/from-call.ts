@@ -20,6 +20,7 @@ import { OperationSpecSchema } from "../core/spec-schemas.ts"
 import {
   traceExchange,
   traceStream,
+  withoutTrace,
   type TraceAttributes,
   type TraceContext,
 } from "../core/tracing.ts"
@@ -289,7 +290,8 @@ function forwardedOptions(
   version: string | undefined,
   clock: Clock,
 ): PendingOptions & NestedInOuter {
-  const { identity, metadata, deadline, requestId, progress, policy } = context
+  const { identity, deadline, requestId, progress, policy } = context
+  const metadata = withoutTrace(context.metadata)
   return {
     outer: (context as NestedInOuter).outer,
     signal,

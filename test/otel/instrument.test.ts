@@ -1,11 +1,12 @@
 import { metrics, SpanKind, trace } from "@opentelemetry/api"
 import fc from "fast-check"
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest"
-import { CallError, mcpEnvelope } from "../../src/index.ts"
+import { CallError, fromCall, mcpEnvelope, serveCalls } from "../../src/index.ts"
 import type { CallOptions, OperationContext } from "../../src/index.ts"
 import { traceExchange, type CallEntry } from "../../src/core/tracing.ts"
 import { METRIC } from "../../src/otel/conventions.ts"
 import { instrument } from "../../src/otel.ts"
+import { createMemoryTransports } from "../../src/testing.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { collect, measure } from "./collect.ts"
 
@@ -216,6 +217,40 @@ describe("instrument", () => {
     expect({ parent: span?.parent, links: span?.links.length, out }).toEqual(expected)
     expect(span?.kind).toBe(SpanKind.SERVER)
   })
+
+  test.each([
+    ["a stranger", { id: undefined, outgoing: undefined }, ["traceparent"]],
+    [
+      "a known caller",
+      { id: "ada", outgoing: undefined },
+      ["traceparent", "tracestate", "baggage"],
+    ],
+    [
+      "a known caller, without baggage",
+      { id: "ada", outgoing: "trace" },
+      ["traceparent", "tracestate"],
+    ],
+    ["a known caller, if nothing leaves", { id: "ada", outgoing: "none" }, []],
+  ] as const)(
+    "sends to a registry only what leaves of the trace of %s",
+    async (_, { id, outgoing }, sent) => {
+      const [serving, calling] = createMemoryTransports()
+      const show = operation("far.show", {
+        handler: (_input: never, { metadata }: OperationContext) => metadata,
+      })
+      await using _server = serveCalls(quietRegistry([show]), { transport: serving })
+      await using registry = quietRegistry()
+      await fromCall(calling, { registry })
+      const { tracerProvider } = collect()
+      instrument(registry, { tracerProvider, metrics: false, outgoing })
+      const entry: CallEntry = { isPublic: true }
+      const identity = id === undefined ? undefined : { id, scopes: [] }
+      const metadata = { ...SENT, tracestate: "vendor=1", note: "kept" }
+      const options = { metadata, via: "http", entry, identity } as const
+      const { data } = await registry.execute("far.show", {}, options)
+      expect(Object.keys(data as object).toSorted()).toEqual([...sent, "note"].toSorted())
+    },
+  )
 
   test("records neither inputs, results, messages nor identities unless asked, and masks secrets then", async () => {
     const fails = operation("t.fails", {
