@@ -48,6 +48,8 @@ export interface Origin {
 interface About {
   readonly operationId: string
   readonly isStream: boolean
+  /** It has neither spans nor metrics, and only carries a trace on. */
+  readonly isIgnored?: boolean | undefined
   /** Set for an MCP request: which end this is, and its attributes. */
   readonly mcp?: readonly [MCPEnd, TraceAttributes] | undefined
 }
@@ -83,6 +85,10 @@ export class OtelScope implements CallScope, Origin {
     this.#about = about
     this.#metrics = metrics
     this.#began = metrics === undefined ? 0 : performance.now()
+  }
+
+  get isIgnored(): boolean {
+    return this.#about.isIgnored === true
   }
 
   run<T>(work: () => T): T {
@@ -154,7 +160,7 @@ export class OtelScope implements CallScope, Origin {
     const { tracer, options } = this.#owner
     const known = { ...attributes, [ATTRIBUTE.to]: to }
     const settings = { kind: SpanKind.CLIENT, attributes: known }
-    const isOwn = (options.spans ?? "all") === "all"
+    const isOwn = (options.spans ?? "all") === "all" && !this.isIgnored
     const span = isOwn
       ? tracer?.startSpan(name.slice(0, MAX_NAME), settings, this.context)
       : undefined

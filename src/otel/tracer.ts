@@ -74,8 +74,12 @@ export class OtelTracer implements CallTracer {
   }
 
   begin(call: TracedCall): CallScope | undefined {
-    if (this.#isIgnored(call.operationId)) return undefined
-    return this.#open(call, call.operationId)
+    const { operationId } = call
+    if (!this.#isIgnored(operationId)) return this.#open(call, operationId)
+    if (call.trace === undefined) return undefined
+    // The calls that it makes belong to the trace of its caller all the same.
+    const about = { operationId, isStream: false, isIgnored: true }
+    return new OtelScope(this, this.#outermost(call), undefined, undefined, undefined, about)
   }
 
   refused(call: TracedCall, error: CallError): void {
@@ -100,7 +104,8 @@ export class OtelTracer implements CallTracer {
     const { entry } = call
     const isStream = call.type === "subscription"
     const running = metrics?.begin(id, entry && call.via, isStream)
-    const isOwn = spans === "all" || (spans === "outermost" && parent === undefined)
+    const isOutermost = parent === undefined || parent.isIgnored
+    const isOwn = spans === "all" || (spans === "outermost" && isOutermost)
     const span = isOwn && tracer !== undefined ? this.#start(tracer, call, id, from) : undefined
     const mcp = entry !== undefined && call.via === "mcp" ? entry.attributes : undefined
     return new OtelScope(this, from, span, metrics, running, {

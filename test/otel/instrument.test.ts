@@ -285,6 +285,32 @@ describe("instrument", () => {
     expect(await run({ inputs: late, outputs: late })).not.toContain("gen_ai.tool.call")
   })
 
+  test("carries a trace on through a call that it ignores", async () => {
+    const { spans, tracerProvider } = collect()
+    const { meterProvider, read } = measure()
+    const registry = quietRegistry([
+      operation("quiet.outer", {
+        handler: async (_input: never, context: OperationContext) => {
+          await traceExchange(context, "GET /x", "http", {}, async () => undefined)
+          return (await context.call("t.inner", {})).data
+        },
+      }),
+      operation("t.inner", { handler: () => 1 }),
+    ])
+    instrument(registry, { tracerProvider, meterProvider, ignore: ["quiet.*"] })
+    const entry: CallEntry = { isPublic: true }
+    const identity = { id: "ada", scopes: [] }
+    await registry.execute("quiet.outer", {}, { metadata: SENT, entry, identity } as CallOptions)
+    await registry.execute("quiet.outer", {}, { metadata: SENT, entry } as CallOptions)
+
+    expect(spans().map(({ name, parent }) => [name, parent])).toEqual([
+      ["t.inner", "b7ad6b7169203331"],
+      ["t.inner", undefined],
+    ])
+    const points = (await read())[METRIC.duration] ?? []
+    expect(points.map(({ attributes }) => attributes["rpc.method"])).toEqual(["t.inner"])
+  })
+
   test("bounds series, however many unknown ids and codes there are", async () => {
     const { meterProvider, read } = measure()
     const registry = quietRegistry([
