@@ -21,12 +21,14 @@ import type {
   EnvelopeStream,
   Executable,
   IfRouted,
+  NotCallable,
   KnownId,
   OperationCall,
   OperationEnv,
   OperationId,
   OperationRoutes,
   OutputIn,
+  RoutedOperation,
   RoutedShapes,
   ShapesOf,
   Subscribable,
@@ -413,6 +415,10 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 }
 
+type Routable<TRoutes> = TRoutes extends readonly unknown[]
+  ? NotCallable<"Operations in a list need namespace and name. Or let keys give them: createRegistry({ task: { create } })">
+  : unknown
+
 /**
  * Creates a registry with these operations, typed for them: an object of namespaces, whose keys give the operations
  * their names, or a list of operations that have names.
@@ -421,8 +427,8 @@ export function createRegistry<const TDefinitions extends readonly AnyOperation[
   operations: TDefinitions,
   options?: RegistryOptions,
 ): OperationRegistry<ShapesOf<TDefinitions>>
-export function createRegistry<TRoutes extends OperationRoutes>(
-  operations: TRoutes,
+export function createRegistry<TRoutes extends OperationRoutes | readonly RoutedOperation[]>(
+  operations: TRoutes & Routable<TRoutes>,
   options?: RegistryOptions,
 ): OperationRegistry<RoutedShapes<TRoutes>>
 export function createRegistry(

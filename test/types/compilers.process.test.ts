@@ -99,6 +99,7 @@ const WRONG = `
 await registry.execute("task.craete", { title: "x" })
 await registry.execute("task.watch", { since: 1 })
 await routed.execute("task.craete", { title: "x" })
+createRegistry([get])
 `
 
 function startOf(text: string): RegExp {
@@ -116,6 +117,7 @@ describe.each(COMPILERS)("types of operations in %s", (compiler) => {
         expect.stringContaining("task.craete is not registered: did you mean task.create?"),
         expect.stringContaining("task.watch is a subscription: use subscribe()"),
         expect.stringContaining("task.craete is not registered: did you mean task.create?"),
+        expect.stringContaining("Operations in a list need namespace and name."),
       ])
       expect(declarations).toContain(`Operation<"task", "create", "mutation"`)
       expect(declarations.length).toBeLessThan(7000)

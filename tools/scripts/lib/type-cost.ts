@@ -109,7 +109,7 @@ export async function createTypeApplication(
       const figure = (name: string): number =>
         Number(new RegExp(`^${name}:\\s+([\\d.]+)`, "m").exec(output)?.[1])
       return {
-        errors: output.split("\n").filter((line) => line.includes("error TS")),
+        errors: output.split(/\n(?=\S)/).filter((line) => line.includes("error TS")),
         instantiations: figure("Instantiations"),
         seconds: figure("Total time"),
         checkSeconds: figure("Check time"),
@@ -185,7 +185,7 @@ function createChecker(compiler: Compiler, folder: string): Checker {
     const found = [...compilers.getPreEmitDiagnostics(program), ...program.emit().diagnostics]
     const output = compilers.formatDiagnostics(found, host)
     return {
-      errors: output.split("\n").filter((line) => line.includes("error TS")),
+      errors: output.split(/\n(?=\S)/).filter((line) => line.includes("error TS")),
       instantiations: program.getInstantiationCount(),
       declarations,
     }
