@@ -47,17 +47,17 @@ export async function runOperation(
     const input = isSearched ? read : tool.restore(read)
     const selecting = isSearched ? undefined : tool.selecting
     const select = selecting === undefined ? called.select : getOwn(input, SELECT)
-    if (call.dryRun === true) {
-      const callOptions = await optionsOf(call, tool.id, requestId, options.via)
-      const operationInput = (selecting ?? tool.form).toInput(input)
-      return dryResult(await registry.execute(tool.id, operationInput, callOptions))
-    }
     let selection: Selection | undefined
     try {
       selection = selectionOf(tool.id, tool.raw?.outputSchema ?? tool.spec.outputSchema, select)
     } catch (error) {
       // It is beside the input, wherever that is.
       return errorText(error, "", tool, requestId)
+    }
+    if (call.dryRun === true) {
+      const callOptions = await optionsOf(call, tool.id, requestId, options.via)
+      const operationInput = (selecting ?? tool.form).toInput(input)
+      return dryResult(await registry.execute(tool.id, operationInput, callOptions))
     }
     if (tool.isStream) {
       const result = await callStream(registry, tool, input, { call, requestId }, options, place)

@@ -210,8 +210,12 @@ function inputsOf(schema: unknown): readonly string[] {
   return names.map((name) => (required.includes(name) ? name : `${name}?`))
 }
 
-/** Reads the input, which some models write as JSON text. Throws `VALIDATION_ERROR` for text that is not a JSON object. */
-function readInput(args: JsonObject, name: string): JsonObject {
+/**
+ * Reads the arguments. Some models write null for what they leave out, and the input as JSON text. Throws
+ * `VALIDATION_ERROR` for text that is not a JSON object.
+ */
+function readInput(given: JsonObject, name: string): JsonObject {
+  const args = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const { input } = args
   if (name !== "call_operation" || typeof input !== "string") return args
   const what = `Input for "${name}"`

@@ -131,8 +131,10 @@ function hasType(schema: JsonSchema, name: string): boolean {
 function orNull(schema: JsonSchema): JsonSchema {
   const { title, description, ...rest } = schema
   if (hasType(schema, "null")) return schema
-  if (Array.isArray(rest["anyOf"]))
-    return { ...schema, anyOf: [...rest["anyOf"], { type: "null" }] }
+  if (Array.isArray(rest["anyOf"])) {
+    const others = rest["anyOf"].filter((way) => !isRecord(way) || way["type"] !== "null")
+    return { ...schema, anyOf: [...others, { type: "null" }] }
+  }
   if (rest["type"] !== undefined && !("enum" in rest) && !("const" in rest)) {
     return { ...schema, type: [rest["type"], "null"].flat() }
   }

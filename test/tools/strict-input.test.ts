@@ -14,6 +14,7 @@ test("A strict schema closes objects, and requires all members: optional ones ma
       id: { type: "integer", minimum: 1 },
       state: { enum: ["open", "closed"], description: "Which." },
       note: { type: ["string", "null"], maxLength: 5, format: "x" },
+      cleared: { anyOf: [{ type: "integer" }, { type: "null" }] },
       owner: { $ref: "#/$defs/owner" },
       tags: { type: "array", items: { oneOf: [{ type: "string" }, { type: "number" }] } },
     },
@@ -32,6 +33,7 @@ test("A strict schema closes objects, and requires all members: optional ones ma
       id: { type: "integer", minimum: 1 },
       state: { description: "Which.", anyOf: [{ enum: ["open", "closed"] }, { type: "null" }] },
       note: { type: ["string", "null"] },
+      cleared: { anyOf: [{ type: "integer" }, { type: "null" }] },
       owner: {
         type: ["object", "null"],
         properties: {
@@ -43,7 +45,7 @@ test("A strict schema closes objects, and requires all members: optional ones ma
       },
       tags: { type: ["array", "null"], items: { anyOf: [{ type: "string" }, { type: "number" }] } },
     },
-    required: ["id", "state", "note", "owner", "tags"],
+    required: ["id", "state", "note", "cleared", "owner", "tags"],
     additionalProperties: false,
   })
 })

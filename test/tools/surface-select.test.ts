@@ -114,6 +114,13 @@ describe.each(WAYS)("for a $era client in mode $mode", (way) => {
     expect(calls).toBe(before)
   })
 
+  test("a dry run refuses a wrong selection as the call does", async () => {
+    const dry = { ...caller(era), dryRun: true }
+    const result = await use(open(mode), way, "repo.issues", {}, ["titel"], dry)
+    expect(result.isError).toBe(true)
+    expect(textsOf(result)[0]).toContain(`Did you mean "title"?`)
+  })
+
   test("a long list keeps whole items, and the rest can be read", async () => {
     const surface = open(mode, 2000)
     const result = await use(surface, way, "repo.issues", { count: 50 })
@@ -210,6 +217,18 @@ test("an operation's own `select` is its own", async () => {
   const searched = { id: "repo.find", input: { select: "x" }, select: ["title"] }
   const found = await open("search").call("call_operation", searched, caller())
   expect(JSON.parse(textsOf(found)[0] ?? "")).toEqual([{ title: "x" }])
+})
+
+test("the search tools take null for what a model leaves out", async () => {
+  const surface = open("search")
+  const call = { id: "repo.issues", input: null, select: null, limit: null, timeoutMs: null }
+  const found = { query: "issues", limit: null, namespace: null }
+
+  expect((await surface.call("call_operation", call, caller())).isError).not.toBe(true)
+  expect((await surface.call("search_operations", found, caller())).isError).not.toBe(true)
+  expect(textsOf(await surface.call("call_operation", { id: null }, caller()))[0]).toContain(
+    "/id: is required",
+  )
 })
 
 test("items of a subscription are selected through call_operation", async () => {
