@@ -34,11 +34,13 @@ export function outcomeOf({
   const error = _meta?.["alkdev.operations/error"]
   const code = isRecord(error) && typeof error["code"] === "string" ? error["code"] : undefined
   const report = _meta?.[DRY_RUN]
-  if (report !== undefined) return { isError: false, parts: content.map(partOf), data: report }
+  // Some APIs refuse a message with an empty text.
+  const parts = content.map(partOf).filter((part) => part.type !== "text" || part.text !== "")
+  if (report !== undefined) return { isError: false, parts, data: report }
   return {
     isError: isError === true,
     ...(code !== undefined && { code }),
-    parts: content.map(partOf),
+    parts,
     ...(structuredContent !== undefined && { data: structuredContent }),
   }
 }

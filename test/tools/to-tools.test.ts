@@ -267,6 +267,20 @@ describe("formats", () => {
     expect(await toAnthropic(tools).run({ content: [] })).toEqual([])
   })
 
+  test("have no empty texts, which Anthropic refuses, and say how many bytes are not shown", async () => {
+    const returning = (value: unknown): AnyOperation => ({ ...picture, handler: () => value })
+    const answered = async (value: unknown): Promise<unknown> => {
+      const { tools } = toolsOf({}, [returning(value)])
+      const use = { type: "tool_use", id: "1", name: "item_picture", input: {} }
+      const [answer] = await toAnthropic(tools).run({ content: [use] })
+      return answer?.content
+    }
+
+    expect(await answered("")).toEqual([])
+    const text = "[file of type application/octet-stream, 4 bytes, not shown]"
+    expect(await answered(Uint8Array.of(0, 1, 2, 3))).toEqual([{ type: "text", text }])
+  })
+
   test("of the AI SDK give progress first, and errors as text", async () => {
     const { tools } = toolsOf({ timeout: 50 })
     const { item_slow: slowTool } = toAISDK(tools, { jsonSchema: (schema) => schema })
