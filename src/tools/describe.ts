@@ -42,10 +42,9 @@ export async function describeTypes(
   }
   if (path !== undefined && path !== "" && path !== "/") {
     try {
-      const part = operationTypes(
-        schemas,
-        pointerTokens(path.startsWith("/") ? path : `/${path}`) ?? [path],
-      )
+      // Paths of "select" have dots.
+      const names = path.startsWith("/") ? pointerTokens(path) : path.split(/[./]/)
+      const part = operationTypes(schemas, names ?? [path])
       return { id: tool.id, path, types: part.text, ...(part.isAbridged && { note: ABRIDGED }) }
     } catch (error) {
       const { PartError } = await import("../typegen/type-part.ts")

@@ -1,5 +1,6 @@
 // The part of a type at a path.
 
+import { didYouMean } from "../internal/suggest.ts"
 import { NEVER } from "./model.ts"
 import type { ObjectNode, TypeNode } from "./model.ts"
 
@@ -16,7 +17,8 @@ export function partAt(root: TypeNode, path: readonly string[]): TypeNode {
       const names = [...new Set(parts.flatMap((part) => namesOf(part)))]
       const place = at === 0 ? "The input" : `"/${path.slice(0, at).join("/")}"`
       const has = names.length === 0 ? "no members" : `the members ${names.slice(0, 20).join(", ")}`
-      throw new PartError(`${place} has no "${name.slice(0, 100)}". It has ${has}.`)
+      const wrong = name.slice(0, 100)
+      throw new PartError(`${place} has no "${wrong}".${didYouMean(wrong, names)} It has ${has}.`)
     }
     if (!isItem) parts = inner
   }

@@ -174,13 +174,14 @@ describe("describe_operation", () => {
     const ask = async (path: unknown): Promise<string> =>
       textsOf(await surface.call("describe_operation", { id: "a.b", path }, caller()))
 
-    for (const path of ["/body/containers", "body/again/again/containers/0"])
+    for (const path of ["/body/containers", "body/again/again/containers/0", "body.containers"])
       expect(JSON.parse(await ask(path))).toMatchObject({
         path,
         types: expect.stringContaining("name: unknown"),
       })
     expect(await ask("/body/containers")).not.toContain("uid")
     expect(await ask("/body/container")).toContain("has the members containers, again")
+    expect(await ask("/body/container")).toContain('Did you mean "containers"?')
     expect(await ask("/none/x")).toContain("no members")
     for (const path of ["/__proto__", "/~", "/body/constructor"])
       expect(await ask(path)).toContain("VALIDATION_ERROR")
