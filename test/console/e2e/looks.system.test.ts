@@ -16,6 +16,7 @@ const VIEWS: readonly (readonly [
 ])[] = [
   ["find", "/", (page) => listed(page, "act.table").first().waitFor()],
   ["history", "/history", (page) => page.getByText(/^No calls/).waitFor()],
+  ["search", "/", searchList],
   ["palette", "/", openPalette],
   ["keys", "/", openHelp],
   ["form", "/o/input.union", (page) => way(page, "Form").waitFor()],
@@ -42,7 +43,12 @@ const VIEWS: readonly (readonly [
 ]
 
 /** The list with nothing chosen, with one of its operations, and with its filters. */
-const LIST_VIEWS = ["find", "form", "filters"]
+const LIST_VIEWS = ["find", "search", "form", "filters"]
+
+async function searchList(page: Page): Promise<void> {
+  await search(page).fill("books")
+  await page.locator(".find-what mark").first().waitFor()
+}
 
 async function openPalette(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor()
