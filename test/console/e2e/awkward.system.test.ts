@@ -280,6 +280,12 @@ describe.skipIf(noBrowser)("what the console says", () => {
     const { page } = await site.show()
     await page.goto(`${site.url}/calls`)
     await expectShown(page.getByRole("heading", { level: 1, name: "Calls" }))
+    await page.goto(`${site.url}/o/act.count`)
+    await expectShown(page.getByRole("heading", { level: 1, name: "Count calls" }))
+    expect(await page.title()).toBe("act.count · Test hub")
+    await page.goto(`${site.url}/nowhere`)
+    await page.getByRole("link", { name: "To the operations" }).click()
+    await expectShown(page.getByRole("heading", { level: 1, name: "Test hub" }))
   })
 
   test("of a type is in one piece on a tablet", async () => {

@@ -208,6 +208,9 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await expectShown(result(page).getByText("HTTP_404"))
     await expectShown(result(page).getByText("The API answered 404"))
     await expectShown(result(page).getByText(/"There is no such book\."/))
+    // The same is read aloud.
+    const heard = page.getByRole("main").getByRole("status")
+    await heard.filter({ hasText: "404, HTTP_404" }).waitFor({ state: "attached" })
     expect(
       await result(page)
         .getByText(/may have taken effect/)
