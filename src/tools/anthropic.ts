@@ -82,6 +82,7 @@ function partOf(part: ToolPart): AnthropicPart {
   if (mimeType === "application/pdf") {
     return { type: "document", source: { type: "base64", media_type: mimeType, data } }
   }
-  const bytes = Math.floor((data.replace(/=+$/, "").length * 3) / 4)
+  const padding = data.endsWith("==") ? 2 : Number(data.endsWith("="))
+  const bytes = Math.floor(((data.length - padding) * 3) / 4)
   return { type: "text", text: `[${part.type} of type ${mimeType}, ${bytes} bytes, not shown]` }
 }
