@@ -89,7 +89,7 @@ export class OwnResponse implements HTTPResponse {
     if (status !== undefined && !isValid) {
       throw new TypeError(
         `httpResponse: status must be a whole number from 200 to 399, got ${shown(status)}. For others, ` +
-          "throw a CallError: its code, or httpStatus in errorSchemas, is the status.",
+          "throw a CallError: its code or errorSchemas give the status.",
       )
     }
     if (this.canChange()) this.#status = status
@@ -117,8 +117,8 @@ export class OwnResponse implements HTTPResponse {
   canChange(): boolean {
     if (!this.#isSent) return true
     this.warn(
-      "The HTTP response had begun when a handler set its status, a header or a cookie, which is lost. " +
-        "Set it before the result is returned, and in a stream before the first await.",
+      "The HTTP response had begun when a handler set a status, header or cookie, which is lost. " +
+        "Set it before the result is returned, in a stream before the first await.",
     )
     this.#host = undefined
     return false
@@ -132,8 +132,8 @@ export class OwnResponse implements HTTPResponse {
   dropResult(): void {
     if (this.#isSent) return
     this.#status = undefined
-    const names = [...(this.#headers?.keys() ?? [])]
-    for (const name of names) if (OF_RESULT.test(name)) this.#headers?.delete(name)
+    const { headers } = this
+    for (const name of [...headers.keys()]) if (OF_RESULT.test(name)) headers.delete(name)
   }
 
   /** Fixes it. */
@@ -233,14 +233,16 @@ function cookieLine(
   return [
     pair,
     `Path=${path}`,
-    ...(domain === undefined ? [] : [`Domain=${domain}`]),
-    ...(maxAge === undefined ? [] : [`Max-Age=${maxAge}`]),
-    ...(expires === undefined ? [] : [`Expires=${expires.toUTCString()}`]),
-    ...(httpOnly ? ["HttpOnly"] : []),
-    ...(isSecure ? ["Secure"] : []),
+    domain !== undefined && `Domain=${domain}`,
+    maxAge !== undefined && `Max-Age=${maxAge}`,
+    expires !== undefined && `Expires=${expires.toUTCString()}`,
+    httpOnly && "HttpOnly",
+    isSecure && "Secure",
     `SameSite=${sameSite[0]?.toUpperCase()}${sameSite.slice(1)}`,
-    ...(options.partitioned === true ? ["Partitioned"] : []),
-  ].join("; ")
+    options.partitioned === true && "Partitioned",
+  ]
+    .filter(Boolean)
+    .join("; ")
 }
 
 /** What identifies a cookie: its name, path and domain. */

@@ -86,31 +86,28 @@ function isUnchanged(
   const etag = headers.get("etag")
   const known = incoming.header("if-none-match")
   if (etag === null || known === undefined || !/^(?:GET|HEAD)$/.test(incoming.method)) return false
-  if (known.trim() === "*") return true
   // Weak ones are equal to strong ones: the client has the result either way.
-  return known.split('"').some((tag, at) => at % 2 === 1 && tag === etag.split('"')[1])
+  const isSame = (tag: string, at: number): boolean => at % 2 === 1 && tag === etag.split('"')[1]
+  return known.trim() === "*" || known.split('"').some(isSame)
 }
 
 /** Headers whose values are added to those of the server. */
 const ADDED: readonly string[] = ["vary", "link"]
 
+const EXPOSED = "access-control-expose-headers"
+
 /** The answer with the headers that the handler set; fixes them. */
 export function withOwnHeaders(answer: HTTPAnswer, response: OwnResponse): HTTPAnswer {
   if (answer.status >= 400) response.dropResult()
   const headers: Record<string, string> = { ...answer.headers }
-  const names: string[] = []
   for (const [name, value] of response.seal().headers) {
     const before = headers[name]
     if (name === "set-cookie") headers[name] = before === undefined ? value : `${before}\n${value}`
     else {
       headers[name] = before !== undefined && ADDED.includes(name) ? `${before}, ${value}` : value
-      names.push(name)
+      // Pages of other origins that may read the response may read this, too.
+      if (headers[EXPOSED] !== undefined) headers[EXPOSED] += `, ${name}`
     }
-  }
-  // Pages of other origins that may read the response may read these, too.
-  const exposed = headers["access-control-expose-headers"]
-  if (exposed !== undefined && names.length > 0) {
-    headers["access-control-expose-headers"] = [exposed, ...names].join(", ")
   }
   return { ...answer, headers }
 }
