@@ -63,19 +63,33 @@ type Fit = (cell: string, used: number) => string
 /**
  * Aligns rows in columns.
  *
- * With a width, the last column is cut to it; where there is no room for it, the first cell has a line of its own. Cells
- * may be coloured: escape sequences have no width.
+ * With a width, the last column is cut to it. The first cell of a row without room has a line of its own; where that are
+ * many rows, all of them. Cells may be coloured: escape sequences have no width.
  */
 export function table(rows: Rows, width?: number): string {
   if (width === undefined) return aligned(rows, (cell) => cell)
-  const used = widthsOf(rows.map((row) => row.slice(0, -1))).reduce((sum, one) => sum + one + 2, 0)
-  if (width - used >= MIN_COLUMN) return aligned(rows, (cell) => cut(cell, width - used))
+  const room = width - MIN_COLUMN
+  const others = usedBy(rows.map(([, ...rest]) => ["", ...rest]))
+  const narrow = rows.filter(([first = ""]) => widthOf(first) + others <= room)
+  const used = usedBy(narrow)
+  const areMost = narrow.length >= 0.75 * rows.length
+  const aside = new Set(areMost ? narrow : [])
+  const widths = widthsOf(narrow)
   return rows
-    .map(([first = "", ...rest]) => {
-      const before = ["", ...rest.slice(0, -1), ""].join("  ")
-      return trimLines(`${first}\n${before}${cut(rest.at(-1) ?? "", width - widthOf(before))}`)
-    })
+    .map((row) =>
+      aside.has(row) ? line(row, widths, (cell) => cut(cell, width - used)) : below(row, width),
+    )
     .join("\n")
+}
+
+/** Columns before the last one. */
+function usedBy(rows: Rows): number {
+  return widthsOf(rows.map((row) => row.slice(0, -1))).reduce((sum, one) => sum + one + 2, 0)
+}
+
+function below([first = "", ...rest]: readonly string[], width: number): string {
+  const before = ["", ...rest.slice(0, -1), ""].join("  ")
+  return trimLines(`${first}\n${before}${cut(rest.at(-1) ?? "", width - widthOf(before))}`)
 }
 
 /** Aligns rows for a sink and keeps the whole last column, which is wrapped on a terminal. */

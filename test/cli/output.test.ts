@@ -124,6 +124,18 @@ describe("output", () => {
     ])
     expect(table([], 40)).toBe("")
   })
+
+  test("keeps its columns where few rows have no room in them", () => {
+    const rows = ["list", "add", "remove"].map((name) => [`task.${name}`, "query", "What it does"])
+    const long = ["task.with-a-name-that-goes-on-and-on", "mutation", "What it does"]
+    expect(table([...rows, long], 50).split("\n")).toEqual([
+      "task.list    query  What it does",
+      "task.add     query  What it does",
+      "task.remove  query  What it does",
+      "task.with-a-name-that-goes-on-and-on",
+      "  mutation  What it does",
+    ])
+  })
 })
 
 describe("styled", () => {

@@ -33,7 +33,7 @@ describe.runIf(hasTmux)("operations list on a narrow terminal", () => {
     const argv = [...PROGRAM, "list", "task", "--scan", OPERATIONS]
     await using screen = await Screen.open(argv, { cwd: root, columns: 44 })
     const text = await screen.until("exit 0")
-    expect(text).toMatch(/^task\.create\n {2}mutation {2}Creates a task$/m)
+    expect(text).toMatch(/^task\.create +mutation +Creates a task$/m)
     expect(text).toMatch(
       /^task\.findTasksOfOwnerByState\n {2}query {2}Finds the tasks of an owner & thei…$/m,
     )
