@@ -107,7 +107,7 @@ function tabsOf(
     if (block !== undefined && block.kind !== "csv") {
       tabs.push({ id: "media", label: MEDIA[block.kind], panel: <Block block={block} /> })
     }
-    if (typeof data === "string") {
+    if (typeof data === "string" && data !== "") {
       tabs.push({ id: "text", label: "Text", panel: <TextView text={data} /> })
     }
     tabs.push({

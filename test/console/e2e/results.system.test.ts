@@ -179,6 +179,13 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await get("pdf", "PDF")
     const link = shown.getByRole("link", { name: /PDF/ })
     expect(await link.getAttribute("href")).toMatch(/^blob:/)
+    // An empty text is shown as one, rather than nothing at all.
+    const meta = { source: "http", statusCode: 200, headers: {}, contentType: "text/plain" }
+    await page.route("**/operations/library.getFile", (route) =>
+      route.fulfill({ json: { data: "", meta } }),
+    )
+    await get("blank", "Data")
+    await expectShown(shown.getByText('""'))
     expect(opened.requests.filter((to) => to.includes("x.png"))).toEqual([])
     expect(await page.evaluate(() => Reflect.get(globalThis, "__pwned"))).toBe(undefined)
   })
