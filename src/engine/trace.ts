@@ -173,7 +173,7 @@ class Scopes implements CallScope {
   end(outcome: CallOutcome): void {
     for (const { tracer, scope } of this.parts) {
       try {
-        this.#tracers.settle(tracer, scope.end(outcome) as unknown)
+        this.#tracers.settle(tracer, scope.end(outcome))
       } catch (error) {
         this.#tracers.report(tracer, error)
       }

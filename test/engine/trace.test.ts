@@ -142,12 +142,13 @@ describe("registry.trace", () => {
   test("survives tracers that are asynchronous and reject, and logs them once", async () => {
     const error = vi.fn<Logger["error"]>()
     const registry = quietRegistry([echo], { logger: { ...silentLogger, error } })
-    const late = async (): Promise<never> => {
+    const rejecting = async (): Promise<never> => {
       await Promise.resolve()
       throw new Error("late")
     }
-    registry.trace({ begin: late as never })
-    registry.trace({ begin: () => ({ run: late as never, end: late }) })
+    const late = rejecting as unknown as () => never
+    registry.trace({ begin: late })
+    registry.trace({ begin: () => ({ run: late, end: late }) })
 
     for (const input of [1, 2]) expect((await registry.execute("t.echo", input)).data).toBe(input)
 

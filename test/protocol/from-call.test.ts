@@ -328,7 +328,7 @@ describe("fromCall", () => {
   })
 
   test("streams come over the link of their caller, and can be left while it is awaited", async () => {
-    const count = operation("shop.count", {
+    const orders = operation("shop.count", {
       type: "subscription",
       async *handler(_input: never, { identity }: OperationContext) {
         yield identity?.id
@@ -338,7 +338,7 @@ describe("fromCall", () => {
     const link = (id: string) => {
       const [serving, calling] = createMemoryTransports()
       const resolveIdentity = () => ({ id, scopes: [] })
-      const server = serveCalls(quietRegistry([count]), { transport: serving, resolveIdentity })
+      const server = serveCalls(quietRegistry([orders]), { transport: serving, resolveIdentity })
       onTestFinished(() => server.close())
       return calling
     }
