@@ -231,7 +231,7 @@ describe("Node", () => {
     "from-mcp": [17, 436],
     "from-openapi": [17, 779],
     "from-standard-schema": [6, 266],
-    http: [3, 85],
+    http: [3, 86],
     index: [19, 789],
     nats: [9, 225],
     node: [26, 887],
