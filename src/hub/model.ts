@@ -111,8 +111,6 @@ export interface SourceContext {
   readonly signal: AbortSignal
   /** `originId` of the hub's registry. */
   readonly originId: string
-  /** The source was open before, so its files may have changed. */
-  readonly isAgain: boolean
   /** The hub reopens the source when it is lost. */
   readonly retries: boolean
   /** Resolves `${…}` in a text; rejects with a `CallError` that names what is missing. */

@@ -211,7 +211,6 @@ export class SourceRunner {
   async #open(signal: AbortSignal): Promise<OpenSource> {
     const { logReaders, mask, ownership } = this.#host
     const { originId } = ownership
-    const isAgain = this.#live !== undefined || this.#attempts > 0
     const source = this.name
     const ownLog: MCPLogReader = {
       get isReading() {
@@ -222,7 +221,7 @@ export class SourceRunner {
         logReaders.notify({ source, ...line, ...from, text: mask(line.text) })
       },
     }
-    const context = { ...this.#host, signal, isAgain, originId, log: ownLog }
+    const context = { ...this.#host, signal, originId, log: ownLog }
     return await HUB_SOURCES[this.#definition.kind].open(this.#definition, context)
   }
 

@@ -71,7 +71,6 @@ async function open(
       logger: silentLogger,
       clock: timers,
       signal: new AbortController().signal,
-      isAgain: false,
       originId: "hub",
       retries: true,
       resolve: (text) => Promise.resolve(text),

@@ -56,3 +56,9 @@ test("a hub reloads changed files with their imports, and running calls continue
   writeFileSync(join(dir, "word.ts"), operationText("w.word", `() => "mended"`))
   await untilAnswer(`${url}/api/w/word`, (text) => text === '"mended"')
 })
+
+test("a source that was removed has its files as they are when it is added again", async () => {
+  const dir = folder({ "word.ts": operationText("w.word", `() => "old"`) })
+  const { line } = await start("returning-source.ts", [dir])
+  expect(line).toBe("old new")
+})

@@ -7,12 +7,16 @@ import { fill, fillOptions } from "../resolve-references.ts"
 import type { HubSource, ReportItem } from "../model.ts"
 import { pathOf } from "../origin.ts"
 
+/** The folders that this process has loaded: Node keeps their modules, also for a source that is new. */
+const loaded = new Set<string>()
+
 /** The operations of a folder. Opening it again reloads changed modules and what they import. */
 export const scan: HubSource<ScanSource> = {
   async open({ name, config }, context) {
     const dir = pathOf(await fill(config.scan, context.resolve, name, "scan"), context.baseDir)
     const problems: ScanProblem[] = []
-    const fs = context.isAgain ? { ...nodeFS, importModule: freshImporter() } : nodeFS
+    const fs = loaded.has(dir) ? { ...nodeFS, importModule: freshImporter() } : nodeFS
+    loaded.add(dir)
     const scanned = await scanDefinitions(dir, fs, {
       signal: context.signal,
       // Modules load slowly while many sources are starting.
