@@ -101,10 +101,18 @@ export class Approvals {
   }
 
   /** @internal The middleware for an operation; `undefined` if all its calls run. */
-  for(operation: Pick<ApprovalCall, "operationId" | "spec" | "hasClaims">): Middleware | undefined {
+  for(
+    operation: Pick<ApprovalCall, "operationId" | "spec" | "hasClaims">,
+    repeats: (call: MiddlewareCall) => boolean | undefined,
+  ): Middleware | undefined {
     if (this.outlook(operation).isFree) return undefined
     const { hasClaims } = operation
-    const admit = (call: MiddlewareCall): Promise<void> | undefined => this.#admit(call, hasClaims)
+    const admit = (call: MiddlewareCall): Promise<void> | undefined => {
+      const follow = (decision: ApprovalDecision): Promise<void> | undefined =>
+        this.#follow(call, decision, repeats)
+      const decided = this.judge(call, hasClaims)
+      return decided instanceof Promise ? decided.then(follow) : follow(decided)
+    }
     return {
       call: (call, next) => admit(call)?.then(() => next()) ?? next(),
       stream: async function* (call, next) {
@@ -146,13 +154,11 @@ export class Approvals {
   }
 
   /** Returns nothing if a call runs now; rejects if it does not run. */
-  #admit(call: MiddlewareCall, hasClaims: boolean | undefined): Promise<void> | undefined {
-    const decided = this.judge(call, hasClaims)
-    if (decided instanceof Promise) return decided.then((decision) => this.#follow(call, decision))
-    return this.#follow(call, decided)
-  }
-
-  #follow(call: MiddlewareCall, decision: ApprovalDecision): Promise<void> | undefined {
+  #follow(
+    call: MiddlewareCall,
+    decision: ApprovalDecision,
+    repeats: (call: MiddlewareCall) => boolean | undefined,
+  ): Promise<void> | undefined {
     // Calls that do not run have one, too.
     if (decision !== RUNS) call.noteApproval?.(decision)
     switch (decision.decide) {
@@ -160,8 +166,8 @@ export class Approvals {
         return Promise.reject(denied(call, decision))
       case "ask":
         // The approval of the outer call includes what it consists of.
-        if (!call.isNested || decision.nested === true) return this.#ask(call, decision)
-        return undefined
+        if ((call.isNested && decision.nested !== true) || repeats(call)) return undefined
+        return this.#ask(call, decision)
       case "allow":
         return undefined
     }

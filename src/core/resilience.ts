@@ -306,6 +306,8 @@ export interface Policies {
   for(target: PolicyTarget): Middleware | undefined
   /** The policies that apply to an operation. */
   describe(target: PolicyTarget): readonly AppliedPolicy[]
+  /** Whether a call gets the outcome of another with its idempotency key, and so has no effect of its own. */
+  repeats(call: MiddlewareCall): boolean
   /** The current state of the policies. */
   state(): PolicyState
   /** Forgets an operation that was removed, but neither its idempotency keys nor the calls that still run. */

@@ -134,7 +134,7 @@ export class MiddlewareStack {
 
   #compile(record: OperationRecord): Chain | undefined {
     const links: Link[] = []
-    const approvals = this.#approvals?.for(subjectOf(record))
+    const approvals = this.#approvals?.for(subjectOf(record), (call) => this.policies.repeats(call))
     if (approvals !== undefined) {
       const link = linkFor(approvals, "approvals", record)
       if (link !== undefined) links.push(link)

@@ -50,6 +50,10 @@ export class PolicyLoader {
     return this.#policies?.state() ?? { breakers: [], budgets: [], operations: [] }
   }
 
+  repeats(call: MiddlewareCall): boolean | undefined {
+    return this.#policies?.repeats(call)
+  }
+
   /** The policies of an operation as the innermost middleware; `undefined` if it has none. */
   linkFor(record: OperationRecord): Link | undefined {
     const target = this.#targetOf(record)

@@ -81,8 +81,7 @@ export class Idempotency {
     if (text === undefined) throw notComparable(operationId)
     const input = sha256Hex(text)
     const caller = identity?.id ?? ""
-    // Hashed: neither keys nor identities of callers are stored.
-    const key = sha256Hex(JSON.stringify([ownerKey(call), operationId, idempotencyKey]))
+    const key = storedKey(call, idempotencyKey)
     const known = keys.get(caller, key)
     if (known !== undefined) {
       if (known.input !== input) throw conflict(call, "KEY_REUSED")
@@ -195,6 +194,11 @@ export class Idempotency {
       call.log.warn("The outcome of an idempotency key could not be stored", { operationId, error })
     }
   }
+}
+
+/** The key of a call as it is stored: hashed, so that neither keys nor identities of callers are. */
+export function storedKey(call: MiddlewareCall, idempotencyKey: string): string {
+  return sha256Hex(JSON.stringify([ownerKey(call), call.operationId, idempotencyKey]))
 }
 
 /** An entry as text; that of a success without its result if that cannot be restored from JSON. */

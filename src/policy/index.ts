@@ -1,7 +1,7 @@
 // The policies of a registry: what happens when a call fails, is slow or is made too often.
 import { abandonedBy } from "../core/error-marks.ts"
 import { isCallError } from "../core/errors.ts"
-import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
+import type { Middleware, MiddlewareCall, MiddlewareFunction } from "../core/middleware.ts"
 import type { AppliedPolicy, BreakerStatus, PolicyState, Protected } from "../core/policy-state.ts"
 import type { Fallback, Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
 import { compilePattern, type Matcher } from "../internal/pattern.ts"
@@ -13,7 +13,7 @@ import { Cache } from "./cache.ts"
 import { CachePool } from "./cache-store.ts"
 import { referenceKey } from "./caller-key.ts"
 import { Hedge } from "./hedge.ts"
-import { Idempotency } from "./idempotency.ts"
+import { Idempotency, storedKey } from "./idempotency.ts"
 import { KnownKeys } from "./known-keys.ts"
 import { RateLimit } from "./rate-limit.ts"
 import { describeResilience, resolveResilience, type ResolvedResilience } from "./resolve.ts"
@@ -78,6 +78,13 @@ export class RegistryPolicies implements Policies {
 
   describe(target: PolicyTarget): readonly AppliedPolicy[] {
     return describeResilience(target)
+  }
+
+  repeats(call: MiddlewareCall): boolean {
+    const { idempotencyKey, identity, operationId } = call
+    if (idempotencyKey === undefined) return false
+    if (this.#made.get(operationId)?.resolved.idempotency === undefined) return false
+    return this.#keys.get(identity?.id ?? "", storedKey(call, idempotencyKey)) !== undefined
   }
 
   forget(operationId: string): void {

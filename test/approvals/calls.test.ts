@@ -173,6 +173,30 @@ describe("A call whose caller cannot be asked", () => {
     expect(ran).toHaveBeenCalledTimes(1)
   })
 
+  test("gets the outcome of the call whose idempotency key it repeats, and nobody is asked again", async () => {
+    const ran = vi.fn((input: unknown) => input)
+    const clock = createManualClock()
+    const resilience = { idempotency: { ttl: 60_000 } }
+    const denied = { decide: "deny", input: { properties: { n: { const: 3 } } } } as const
+    const registry: OperationRegistry = createRegistry(
+      [mutationNamed("files.remove", ran, { resilience })],
+      { approvals: [denied, ...ask], clock },
+    )
+    const call = (n: number, identity = ada) =>
+      registry.execute("files.remove", { n }, { identity, idempotencyKey: "k" })
+    await call(1).catch(() => undefined)
+    registry.approvals?.answer(registry.approvals.waiting[0]?.id ?? "", { approve: true })
+    expect((await call(1)).data).toEqual({ n: 1 })
+    expect((await call(1)).meta).toMatchObject({ replayed: true })
+    // Nothing else runs without an approval of its own.
+    await expect(call(2)).rejects.toMatchObject({ code: "CONFLICT" })
+    await expect(call(3)).rejects.toMatchObject({ code: "DENIED_BY_RULE" })
+    await expect(call(1, bob)).rejects.toMatchObject({ code: "APPROVAL_REQUIRED" })
+    await clock.advance(60_000)
+    await expect(call(1)).rejects.toMatchObject({ code: "APPROVAL_REQUIRED" })
+    expect(ran).toHaveBeenCalledTimes(1)
+  })
+
   test("waits five minutes for a person, and an approval waits as long for the call", async () => {
     const { registry, ran, approvals, clock } = setUp()
     await registry.execute("files.remove", {}).catch(() => undefined)
