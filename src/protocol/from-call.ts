@@ -161,7 +161,9 @@ async function listIds(
 ): Promise<readonly string[]> {
   const ids: string[] = []
   for (let hasMore = true; hasMore;) {
-    const { data } = await map.call("services.list", { after: ids.at(-1) ?? "" }, { signal })
+    const { data } = await map
+      .call("services.list", { after: ids.at(-1) ?? "" }, { signal })
+      .catch(explainUnlisted)
     const page = (data ?? {}) as { readonly operations?: unknown; readonly hasMore?: unknown }
     if (!isObjects(page.operations)) throw unreadable("services.list")
     const more = page.operations.map((entry) => (entry as ServiceEntry).id)
@@ -191,6 +193,13 @@ function isObjects(value: unknown): value is readonly object[] {
 
 function notImported(code: string, operationId: string, why: string): CallError {
   return refusal(code, `The peer's operations were not imported: ${why}`, { operationId })
+}
+
+function explainUnlisted(error: unknown): never {
+  if (!isCallError(error, "OPERATION_NOT_FOUND")) throw error
+  const why =
+    "it does not list them. Connect to a WebSocket, thread or broker that it serves; over HTTP, import its document with FromOpenAPIUrl()."
+  throw notImported(error.code, "services.list", why)
 }
 
 function unreadable(operationId: string): CallError {

@@ -8,7 +8,9 @@ import {
   serveCalls,
   unwrap,
 } from "../../src/index.ts"
+import { createHTTPTransport } from "../../src/http.ts"
 import { createMemoryTransports, silentLogger } from "../../src/testing.ts"
+import { toHTTP } from "../../src/to-http.ts"
 import type {
   OperationContext,
   CallEvent,
@@ -261,6 +263,17 @@ describe("fromCall", () => {
       })
     },
   )
+
+  test("a server that lists no operations is reported with what to do instead", async () => {
+    const serve = toHTTP(quietRegistry([greet])).fetch
+    const transport = createHTTPTransport("http://localhost", {
+      fetch: async (input, init) => await serve(new Request(input, init)),
+    })
+    expect(await rejection(fromCall(transport))).toMatchObject({
+      code: "OPERATION_NOT_FOUND",
+      message: expect.stringContaining("over HTTP, import its document with FromOpenAPIUrl()"),
+    })
+  })
 
   test("a call that comes before anyone serves is answered when someone does", async () => {
     const [near, far] = createMemoryTransports()
