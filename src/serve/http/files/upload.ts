@@ -93,10 +93,13 @@ class Upload {
       const part = await reader.next()
       if (part === undefined) break
       const { name } = part
+      const shown = JSON.stringify(name.slice(0, 100))
       const field = this.#fields.properties.get(name)
+      if (field?.isList !== true && getOwn(others, name) !== undefined) {
+        throw badRequest(`${shown} is one value, and more than one part of the form has its name.`)
+      }
       if (field === undefined) {
         if (part.isFile) {
-          const shown = JSON.stringify(name.slice(0, 100))
           throw badRequest(`${shown} is not a file of this operation.`)
         }
         const text = decodeBody([await this.#collect(reader)])

@@ -74,6 +74,19 @@ describe("an upload over HTTP", () => {
     expect(await answer.json()).toMatchObject({ tags: ["a", "b"], file: { size: 3 } })
   })
 
+  test("refuses a second file where one is taken", async () => {
+    const url = await served()
+    const data = form({ title: "T", file: new File(["a"], "a.txt") })
+    data.append("file", new File(["b"], "b.txt"))
+
+    const response = await post(`${url}/api/files/upload`, data)
+
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { detail: '"file" is one value, and more than one part of the form has its name.' },
+    ])
+  })
+
   test("takes a file as the body, with its name and with other inputs in the query", async () => {
     const url = await served()
 
