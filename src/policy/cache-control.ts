@@ -18,7 +18,7 @@ type Headers = Readonly<Record<string, string>>
 export function lifetimeOf({ meta }: ResponseEnvelope, policy: CachePolicy): Lifetime | undefined {
   if (meta.source === "mcp" && meta.isError) return undefined
   if (meta.source !== "http") return configured(policy)
-  return meta.statusCode === 206 ? undefined : lifetimeByHeaders(meta.headers, policy)
+  return meta.statusCode === 206 ? undefined : lifetimeByHeaders(meta.headers ?? {}, policy)
 }
 
 /** The same by the headers of an HTTP response. */

@@ -231,7 +231,7 @@ function answer(
 
 function validatorsOf({ meta }: ResponseEnvelope): Revalidation | undefined {
   if (meta.source !== "http") return undefined
-  const { etag, "last-modified": lastModified } = meta.headers
+  const { etag, "last-modified": lastModified } = meta.headers ?? {}
   return etag === undefined && lastModified === undefined ? undefined : { etag, lastModified }
 }
 

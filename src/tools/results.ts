@@ -179,7 +179,7 @@ interface Bytes {
 }
 
 function bytesOf(data: object, meta: ResponseMeta): Bytes | Promise<Bytes> | undefined {
-  const declared = meta.source === "http" ? meta.contentType.split(";")[0]?.trim() : undefined
+  const declared = meta.source === "http" ? meta.contentType?.split(";")[0]?.trim() : undefined
   if (isFileLike(data)) return fileBytes(data, declared)
   const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data
   // As in envelopes: other arrays are data.

@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from "vitest"
 import { httpEnvelope, localEnvelope, mcpEnvelope } from "../../src/index.ts"
 import { silentLogger } from "../../src/testing.ts"
 import { compileSchema } from "../../src/schemas.ts"
+import { toTools } from "../../src/tools.ts"
 import type {
   AnyOperation,
   Middleware,
@@ -159,6 +160,24 @@ describe("normalising a result", () => {
       meta: { structuredContent: { id: "1", x: 1 } },
     })
     expect((await registry.execute("a.failed")).data).toEqual([{ type: "text", text: "no" }])
+  })
+})
+
+describe("the envelope of a handler", () => {
+  const own = { data: { id: 1, tags: [] }, meta: { source: "http", statusCode: 201 } }
+
+  test("of HTTP without headers is cached, and is a result of a tool", async () => {
+    const registry = quietRegistry([
+      operation("a.http", {
+        type: "query",
+        handler: () => own,
+        resilience: { cache: { ttl: 1000 } },
+      }),
+    ])
+    const { parts } = await toTools(registry).call("a_http", {})
+    expect(parts).toEqual([{ type: "text", text: JSON.stringify(own.data) }])
+    await registry.execute("a.http")
+    expect((await registry.execute("a.http")).meta.cache).toMatchObject({ state: "fresh" })
   })
 })
 

@@ -26,7 +26,7 @@ export function fileAnswer(
   const name = isFile
     ? data.name
     : meta.source === "http"
-      ? fileNameOf(meta.headers["content-disposition"])
+      ? fileNameOf(meta.headers?.["content-disposition"])
       : undefined
   const headers = {
     ...extra,
