@@ -8,7 +8,7 @@ import {
   markRoot,
   rootOf,
 } from "./error-marks.ts"
-import { statesNoEffect, type CallError, type CallErrorOptions } from "./errors.ts"
+import { isCallError, statesNoEffect, type CallError, type CallErrorOptions } from "./errors.ts"
 
 /** The call that failed with an error. */
 export interface LeavingCall {
@@ -44,6 +44,12 @@ type ErrorChange = Omit<CallErrorOptions, "retryAfterMs"> & { readonly message?:
  */
 export function changedError(error: CallError, change: ErrorChange): CallError {
   return copyOf(error, { ...change, retryable: error.retryable && change.retryable !== false })
+}
+
+/** The error of a result that could not be sent: its handler has run. */
+export function unsentResult(thrown: unknown): unknown {
+  const change = { mayHaveExecuted: true, retryable: false }
+  return isCallError(thrown) ? changedError(thrown, change) : thrown
 }
 
 /** The error of a lost connection, for an operation that can be repeated. What the other side answered stays as it is. */

@@ -1,4 +1,5 @@
 import { type FileLike, readFile } from "../schema/files.ts"
+import { unsentResult } from "./error-changes.ts"
 import { CallError } from "./errors.ts"
 import { NotReady } from "./not-ready.ts"
 
@@ -29,12 +30,16 @@ export async function readWhole(file: FileLike, cure: string): Promise<Uint8Arra
   })
 }
 
-/** Encodes a value that may contain files; reads them first where necessary. */
-export async function encodeFiles<TResult>(encode: () => TResult): Promise<TResult> {
-  return await encodeSoon(encode)
+/** Encodes a result that may contain files. If that fails, its handler has run nevertheless. */
+export async function encodeResult<TResult>(encode: () => TResult): Promise<TResult> {
+  try {
+    return await encodeSoon(encode)
+  } catch (thrown) {
+    throw unsentResult(thrown)
+  }
 }
 
-/** The same, at once where nothing has to be read. */
+/** Encodes a value that may contain files, at once where nothing has to be read. */
 export function encodeSoon<TResult>(encode: () => TResult): TResult | Promise<TResult> {
   try {
     return encode()

@@ -1,4 +1,4 @@
-import { encodeFiles } from "../core/unread-file.ts"
+import { encodeResult } from "../core/unread-file.ts"
 import { mintRequestId } from "../engine/ids.ts"
 import { CallError } from "../core/errors.ts"
 import { selectionOf } from "../core/selection.ts"
@@ -66,7 +66,7 @@ export async function runOperation(
     const callOptions = await optionsOf(call, tool.id, requestId, options.via, call.progress)
     const operationInput = (selecting ?? tool.form).toInput(input)
     const envelope = await registry.execute(tool.id, operationInput, callOptions)
-    const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options, selection))
+    const result = await encodeResult(() => resultOf(tool, envelope, call.era, options, selection))
     return bounded(tool, result, call, options, isSearched)
   } catch (error) {
     if (error instanceof ProtocolError) throw error

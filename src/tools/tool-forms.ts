@@ -2,7 +2,7 @@ import type { Clock } from "../internal/platform.ts"
 import { isRecord } from "../internal/guards.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { ProgressUpdate } from "../core/types.ts"
-import { encodeFiles } from "../core/unread-file.ts"
+import { encodeResult } from "../core/unread-file.ts"
 import { invalid, type ValueError } from "../core/validation.ts"
 import { isNoValue, type JsonSchema, mayBeVoid } from "../schema/json.ts"
 import { decodeFiles } from "../core/decode-files.ts"
@@ -198,7 +198,7 @@ export async function collect(
         return { items, isComplete: false }
       }
       if (result.done === true) return { items, isComplete: true }
-      const item = (await encodeFiles(() => jsonOf(result.value.data))) ?? "null"
+      const item = (await encodeResult(() => jsonOf(result.value.data))) ?? "null"
       size += item.length
       // More items would be too large to send.
       if (size > most && items.length > 0) return { items, isComplete: false }

@@ -8,7 +8,7 @@ import { CallError, isCallError } from "../../../src/core/errors.ts"
 import { isPlainJson } from "../../../src/core/plain-json.ts"
 import { problemOf } from "../../../src/core/problem.ts"
 import { selectData, selectionOf } from "../../../src/core/selection.ts"
-import { encodeFiles } from "../../../src/core/unread-file.ts"
+import { encodeSoon } from "../../../src/core/unread-file.ts"
 import { isRecord } from "../../../src/internal/guards.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { createClient } from "../../../src/protocol/client.ts"
@@ -314,7 +314,7 @@ function withSelect(url: string, select: readonly string[] | undefined): string 
 async function encoded(envelope: ResponseEnvelope): Promise<WireEnvelope> {
   // Most results have neither bytes nor files; of a large one, looking is much faster than encoding.
   if (isPlainJson(envelope.data)) return envelope
-  return await encodeFiles(() => encodeEnvelope(envelope))
+  return await encodeSoon(() => encodeEnvelope(envelope))
 }
 
 function failed(

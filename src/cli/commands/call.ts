@@ -1,7 +1,7 @@
 import type { ApprovalDecision } from "../../core/approvals.ts"
 import type { DryRun } from "../../core/dry-run.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeSoon } from "../../core/unread-file.ts"
 import { selectData, selectionOf } from "../../core/selection.ts"
 import { commandText } from "../command-text.ts"
 import { printInputIssues } from "../input/print-issues.ts"
@@ -87,7 +87,7 @@ async function showDryRun(
   args: CommandArgs,
   io: CommandIO,
 ): Promise<void> {
-  const encoded = request === undefined && (await encodeFiles(() => encodeValue(input).value))
+  const encoded = request === undefined && (await encodeSoon(() => encodeValue(input).value))
   if (args.flag("json")) {
     const sent = request === undefined ? { input: encoded ?? null } : { request }
     printJson(io, { id, decision, rule, reason, ...sent })

@@ -7,7 +7,7 @@ import {
   type MCPResponseMeta,
   type ResponseEnvelope,
 } from "../../core/envelope.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { isFileLike, type FileLike } from "../../schema/files.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
@@ -48,7 +48,7 @@ async function printFile(
   if (output !== undefined) await saveFile(file, output, io)
   else if (form === "people") await showFile(file, io)
   else {
-    await encodeFiles(() => encodeEnvelope(envelope))
+    await encodeResult(() => encodeEnvelope(envelope))
     showResult(envelope, form, io)
   }
   return 0

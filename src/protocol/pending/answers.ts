@@ -1,6 +1,6 @@
 import { isRecord } from "../../internal/guards.ts"
 import { isCallError } from "../../core/errors.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeSoon } from "../../core/unread-file.ts"
 import { AskedTime } from "../../internal/asked-time.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
@@ -48,7 +48,7 @@ export async function deliverQuestion(endpoint: Endpoint, event: CallAskedEvent)
   const about = { type: "call.answered", requestId, question } as const
   try {
     const content = "error" in answer ? failed(endpoint, request, answer.error) : answer
-    await encodeFiles(() => request.isOver || send(endpoint, request, { ...about, ...content }))
+    await encodeSoon(() => request.isOver || send(endpoint, request, { ...about, ...content }))
   } catch (error) {
     endpoint.trySend({ ...about, ...failed(endpoint, request, error) })
   }

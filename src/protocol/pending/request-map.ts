@@ -2,7 +2,7 @@ import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import { errorEvent } from "../../core/error-marks.ts"
 import type { CallRespondedEvent } from "../../core/events.ts"
 import { NotReady } from "../../core/not-ready.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { isCallEvent } from "../../core/is-event.ts"
 import { isResponseEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
@@ -70,7 +70,7 @@ export class PendingRequestMap {
       link.send(event)
     } catch (thrown) {
       if (!(thrown instanceof NotReady)) throw thrown
-      encodeFiles(() => link.send(event)).catch((error: unknown) =>
+      encodeResult(() => link.send(event)).catch((error: unknown) =>
         this.#endpoint.undelivered(
           event,
           isCallError(error) ? error : refusal("UNAVAILABLE", reasonOf(error), { cause: error }),

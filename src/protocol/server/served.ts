@@ -4,13 +4,13 @@ import { readCallPolicy } from "../../core/call-policy.ts"
 import type { CallAnsweredEvent, CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
 import { errorEvent } from "../../core/error-marks.ts"
-import { changedError } from "../../core/error-changes.ts"
-import { isCallError, refusal } from "../../core/errors.ts"
+import { unsentResult } from "../../core/error-changes.ts"
+import { refusal } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { outerOf, type OuterCall } from "../../core/outer-call.ts"
 import { watchResume, type WatchedResume } from "../../core/resume.ts"
 import { traceIn, type CallEntry, type FromEntry } from "../../core/tracing.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { executeInto } from "../../engine/served-registry.ts"
@@ -190,7 +190,7 @@ export class ServedRequest extends CallSink implements CallOptions, FromEntry, S
           link.send(item)
         } catch (thrown) {
           if (!(thrown instanceof NotReady)) throw thrown
-          await encodeFiles(() => this.isOver || link.send(item))
+          await encodeResult(() => this.isOver || link.send(item))
           if (this.isOver) return
         }
       }
@@ -240,19 +240,12 @@ export class ServedRequest extends CallSink implements CallOptions, FromEntry, S
       if (thrown instanceof NotReady) {
         thrown.load().then(
           () => this.succeed(output),
-          (error: unknown) => this.#failSending(error),
+          (error: unknown) => this.fail(unsentResult(error)),
         )
-      } else this.#failSending(thrown)
+      } else this.fail(unsentResult(thrown))
       return
     }
     this.#finish()
-  }
-
-  #failSending(thrown: unknown): void {
-    const isUnmarked = isCallError(thrown) && !thrown.mayHaveExecuted
-    const terms = { mayHaveExecuted: true, retryable: false }
-    // Its handler has run.
-    this.fail(isUnmarked ? changedError(thrown, terms) : thrown)
   }
 
   #finish(): void {

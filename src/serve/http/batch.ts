@@ -5,7 +5,7 @@ import { decodeValue } from "../../core/envelope-codec.ts"
 import { refusal } from "../../core/errors.ts"
 import { selectData, selectionOf } from "../../core/selection.ts"
 import { readOuterText } from "../../core/outer-call.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -149,7 +149,7 @@ async function resultOf(
     const selection = selectionOf(id, spec.outputSchema, select)
     const whole = await context.execute(id, spec, decoded, request, terms)
     const envelope = selectData(whole, selection)
-    const text = await encodeFiles(() => envelopeText(envelope))
+    const text = await encodeResult(() => envelopeText(envelope))
     return `{${shown}"ok":true,"envelope":${text}}`
   } catch (error) {
     return `{${shown}"ok":false,"problem":${context.problemText(error, request, spec)}}`

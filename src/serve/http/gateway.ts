@@ -1,6 +1,6 @@
 import { jsonAnswer, dataAnswer, envelopeText, withHeaders } from "./answer.ts"
 import { idOf } from "../../core/define.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { FILE_MARK, isFileLike } from "../../schema/files.ts"
 import { denial, requirementOf } from "../../core/access.ts"
@@ -126,7 +126,7 @@ async function answerCall(
   // Other metadata than that of a local result would be lost.
   const isFile = isFileLike(envelope.data) && envelope.meta.source === "local"
   const isStreamed = preferred === "file" && isFile && (await mayBeStreamed(spec))
-  const answer = await encodeFiles(() => {
+  const answer = await encodeResult(() => {
     if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
     if (isStreamed) return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
     return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
@@ -175,7 +175,7 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
   return new HTTPRefusal(
     406,
     "INVALID_OPERATION_TYPE",
-    `"${id}" is a ${type}, not a subscription: POST it with "Accept: application/json".`,
+    `"${id}" has one result: POST it with "Accept: application/json".`,
     { operationId: id, details: { operationId: id, type } },
   )
 }

@@ -1,7 +1,7 @@
 // What the routes of the HTTP API share: their calls, streams, values and problems.
 
 import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import { decodeInput } from "./decode-input.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal, type CallError } from "../../core/errors.ts"
@@ -165,7 +165,7 @@ export class HTTPContext implements CallsHost {
     render: (envelope: ResponseEnvelope) => string,
   ): Promise<HTTPAnswer> {
     const envelope = await this.execute(id, spec, input, request)
-    return jsonAnswer(await encodeFiles(() => render(envelope)), {
+    return jsonAnswer(await encodeResult(() => render(envelope)), {
       "x-dry-run": "1",
       "cache-control": "no-store",
     })

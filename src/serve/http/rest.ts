@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec, RestRoute } from "../../core/types.ts"
 import { idOf } from "../../core/define.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import { dataAnswer, itemText } from "./answer.ts"
 import { decodeInput } from "./decode-input.ts"
 import { answerOperation } from "./deprecation.ts"
@@ -97,7 +97,7 @@ export async function answerData(
   const input = await read()
   if (isStream) return await context.stream(id, spec, input, request, itemText)
   const envelope = await context.execute(id, spec, input, request)
-  return withStatus(await encodeFiles(() => dataAnswer(context, envelope, spec)), request.incoming)
+  return withStatus(await encodeResult(() => dataAnswer(context, envelope, spec)), request.incoming)
 }
 
 /** The REST path of an operation, from that of another one. */

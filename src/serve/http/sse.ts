@@ -1,5 +1,5 @@
 import type { CallError } from "../../core/errors.ts"
-import { encodeSoon } from "../../core/unread-file.ts"
+import { encodeResult, encodeSoon } from "../../core/unread-file.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import { defer, setRef, turn } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -100,7 +100,7 @@ export class EventStream implements HTTPStream, Beating {
       if (result.done === true || sink.isGone) return
       const encoded = encodeSoon(() => this.#parts.render(result.value))
       // Awaited first: what was added before may be written meanwhile.
-      const text = typeof encoded === "string" ? encoded : await encoded
+      const text = typeof encoded === "string" ? encoded : await encodeResult(() => encoded)
       this.#text += `id: ${++this.#id}\ndata: ${text}\n\n`
       if (this.#text.length >= this.#limit) {
         this.#write()

@@ -1,4 +1,4 @@
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeResult } from "../../core/unread-file.ts"
 import { ERROR_CODES, type ErrorCode } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { mintRequestId } from "../../engine/ids.ts"
@@ -151,7 +151,7 @@ export class Extras {
     const result =
       call.dryRun === true
         ? dryResult(envelope)
-        : await encodeFiles(() => resultOf(tool, envelope, call.era, options))
+        : await encodeResult(() => resultOf(tool, envelope, call.era, options))
     if (result.isError) throw requestError(result)
     return result
   }

@@ -4,7 +4,7 @@ import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange, type HttpResponse } from "../../http-client/exchange.ts"
 import type { ShownRequest } from "../../core/dry-run.ts"
 import type { CallOptions } from "../../core/types.ts"
-import { encodeFiles } from "../../core/unread-file.ts"
+import { encodeSoon } from "../../core/unread-file.ts"
 import { fileOf } from "../../http-client/file-bodies.ts"
 import { fileFieldsOf } from "../../schema/file-fields.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
@@ -240,7 +240,7 @@ export class HTTPOperationClient {
           ))
     const headers = more === undefined ? own : { ...own, ...more }
     // Files inside JSON are read first.
-    const request = await encodeFiles(() =>
+    const request = await encodeSoon(() =>
       buildRequest(plan, inputOf(source, input), {
         base,
         contentType: config.contentType,

@@ -5,6 +5,8 @@ import { createRegistry } from "../../../../src/engine/registry.ts"
 import { silentLogger } from "../../../../src/internal/logger.ts"
 import { serveHTTP } from "../../../../src/node.ts"
 import { Bytes, FileStream, toFile } from "../../../../src/type.ts"
+import { createClient } from "../../../../src/index.ts"
+import { createWebSocketTransport } from "../../../../src/websocket.ts"
 import { fileOperations, fileRegistry } from "./files.ts"
 
 async function served(registry = fileRegistry() as never): Promise<string> {
@@ -158,5 +160,66 @@ describe("a file as the result of a call over REST", () => {
 
     expect(response.status).toBe(413)
     expect(await response.json()).toMatchObject({ detail: expect.stringContaining("over HTTP") })
+  })
+})
+
+describe("a file that is too large for a message", () => {
+  const tooLarge = () => toFile(new ReadableStream(), { size: 64 * 1024 * 1024 + 1 })
+  const base = {
+    description: "d",
+    inputSchema: Type.Object({}),
+    accessControl: { requiredScopes: [] },
+  }
+  const inObject = Type.Object({ file: FileStream() })
+  const registry = createRegistry({
+    big: {
+      make: defineOperation({
+        ...base,
+        type: "mutation",
+        outputSchema: inObject,
+        handler: () => ({ file: tooLarge() }),
+      }),
+      watch: defineOperation({
+        ...base,
+        type: "subscription",
+        outputSchema: inObject,
+        handler: async function* () {
+          yield await Promise.resolve({ file: tooLarge() })
+        },
+      }),
+    },
+  })
+  const ask = async (url: string, body: unknown = {}): Promise<unknown> => {
+    const headers = { "content-type": "application/json" }
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })
+    const text = await response.text()
+    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
+  }
+
+  test.each<[string, (url: string) => Promise<unknown>]>([
+    ["REST", (url) => ask(`${url}/api/big/make`)],
+    ["the gateway", (url) => ask(`${url}/operations/big.make`)],
+    [
+      "a batch",
+      async (url) => {
+        const answer = await ask(`${url}/batch`, [{ id: "big.make", input: {} }])
+        return (answer as { results: { problem: unknown }[] }).results[0]?.problem
+      },
+    ],
+    ["an event stream", (url) => ask(`${url}/operations/big.watch`)],
+  ])("ends a call over %s with an error that does not deny its effect", async (_name, call) => {
+    expect(await call(await served(registry as never))).toMatchObject({
+      code: "PAYLOAD_TOO_LARGE",
+      mayHaveExecuted: true,
+    })
+  })
+
+  test("ends the stream of a WebSocket in the same way", async () => {
+    const address = `${(await served(registry as never)).replace("http", "ws")}/ws`
+    await using client = createClient(createWebSocketTransport(address, { logger: silentLogger }))
+    await expect(client.subscribe("big.watch", {}).next()).rejects.toMatchObject({
+      code: "PAYLOAD_TOO_LARGE",
+      mayHaveExecuted: true,
+    })
   })
 })
