@@ -62,7 +62,7 @@ export function wrongKind(record: OperationRecord, used: string, right: string):
 export function notDry(record: OperationRecord): CallError {
   return refusal(
     "INVALID_OPERATION_TYPE",
-    `"${record.id}" was not opened: a dry run of a subscription is a call, too. Use execute("${record.id}", input, { dryRun: true }).`,
+    `A dry run is a call: use execute("${record.id}", input, { dryRun: true }).`,
     { operationId: record.id, details: { operationId: record.id, type: record.spec.type } },
   )
 }

@@ -267,6 +267,32 @@ describe("A dry run", () => {
     expect(ran.mock.calls.filter(([input]) => !isTrace(input))).toEqual([])
   })
 
+  test.each([
+    ["an HTTP client", (url: string) => createHTTPTransport(url)],
+    ["a WebSocket", (url: string) => createWebSocketTransport(`${url.replace("http", "ws")}/ws`)],
+  ])("opens no stream of %s", async (_name, open) => {
+    const { registry, ran } = setUp()
+    await using client = createClient(open(await serve(registry)), { logger: silentLogger })
+    await expect(
+      client.subscribe("files.watch", {}, { dryRun: true }).next(),
+    ).rejects.toMatchObject({
+      code: "INVALID_OPERATION_TYPE",
+      message: expect.stringContaining(`call("files.watch", input, { dryRun: true })`) as string,
+    })
+    expect(ran).not.toHaveBeenCalled()
+  })
+
+  test("of a subscription is no stream of the gateway either", async () => {
+    const { registry, ran } = setUp()
+    const headers = { "x-dry-run": "1", accept: "text/event-stream" }
+    const response = await fetch(`${await serve(registry)}/operations/files.watch`, { headers })
+    expect([response.status, await response.text()]).toEqual([
+      406,
+      expect.stringContaining('\\"files.watch\\" has one result: POST it'),
+    ])
+    expect(ran).not.toHaveBeenCalled()
+  })
+
   test("answers with 200 at a route of an operation, whatever the status and result of that", async () => {
     const { registry, ran } = setUp()
     const url = await serve(registry)

@@ -1,7 +1,7 @@
 // What pages load on use: streams, and messages about the options of calls.
 
 import type { CallCompletedEvent, CallRespondedEvent } from "../../core/events.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { snapshot } from "../../core/plain-json.ts"
 import { Resumption } from "../../core/resume.ts"
@@ -31,11 +31,19 @@ export function startStream(
   options: PendingOptions | undefined,
   number?: number,
 ): PendingSubscription {
-  const invalid = requestError(operationId, options)
+  const invalid =
+    requestError(operationId, options) ??
+    (options?.dryRun === true ? notDry(operationId) : undefined)
   const sound = invalid === undefined ? options : undefined
   const stream = new PendingStream(endpoint, operationId, input, sound, number)
   if (invalid !== undefined) stream.fail(invalid)
   return stream
+}
+
+/** A dry run is a call, also of a subscription. */
+function notDry(operationId: string): CallError {
+  const message = `A dry run is a call: use call("${operationId}", input, { dryRun: true }).`
+  return refusal("INVALID_OPERATION_TYPE", message, { operationId, details: { operationId } })
 }
 
 /**
