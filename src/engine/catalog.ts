@@ -74,6 +74,8 @@ export class Catalog {
   readonly store: RecordStore = new RecordStore()
   readonly #options: CatalogOptions
   readonly #listeners = new Listeners<RegistryChange>()
+  /** Changes that listeners have not heard of yet. */
+  readonly #changes: RegistryChange[] = []
   #index: SearchIndex | undefined
   /** Ids of operations that are new or changed since the index was last updated. */
   #unindexed = new Set<string>()
@@ -242,9 +244,14 @@ export class Catalog {
     if (this.store.get(id) !== undefined) throw alreadyRegistered(id, "is already registered")
   }
 
+  /** A change that a listener makes follows the one that it heard of, for the other listeners, too. */
   #notify(change: RegistryChange): void {
+    if (this.#changes.push(change) > 1) return
     const { logger } = this.#options
-    this.#listeners.notifyLogged(change, logger, "A change listener threw", { id: change.id })
+    for (const next of this.#changes) {
+      this.#listeners.notifyLogged(next, logger, "A change listener threw", { id: next.id })
+    }
+    this.#changes.length = 0
   }
 }
 

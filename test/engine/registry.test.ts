@@ -394,6 +394,18 @@ describe("OperationRegistry.onChange", () => {
     ])
   })
 
+  test("every listener hears of changes in their order, also of those that a listener makes", () => {
+    const registry = quietRegistry()
+    const heard: string[] = []
+    registry.onChange(({ type, id }) => {
+      if (type === "added") registry.unregister(id)
+    })
+    registry.onChange(({ type }) => heard.push(type))
+    registry.registerAll([greet, count])
+    expect(heard).toEqual(["added", "removed", "added", "removed"])
+    expect(registry.list()).toEqual([])
+  })
+
   test("a listener that throws has no effect, and one that is added twice is called twice", () => {
     const error = vi.fn()
     const registry = quietRegistry([], { logger: { ...silentLogger, error } })
