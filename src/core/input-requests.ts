@@ -24,16 +24,25 @@ export function inputUnavailable(operationId: string, reason?: string): CallErro
   )
 }
 
+const ACTIONS: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"])
+
 /**
  * An answer whose content matches the schema of its question; missing fields have their defaults.
  *
- * Throws `VALIDATION_ERROR` for other content. `asker` is the one that asked, such as `"task.create"`.
+ * Throws `VALIDATION_ERROR` for other content, and `UNAVAILABLE` for what is no answer. `asker` is the one that asked, such as `"task.create"`.
  */
 export function checkedAnswer(
   request: InputRequest,
   response: InputResponse,
   asker: string,
 ): InputResponse {
+  if (!ACTIONS.has((response as InputResponse | undefined | null)?.action)) {
+    const why = `"action" must be "accept", "decline" or "cancel"`
+    throw new CallError("UNAVAILABLE", `The answer to ${asker} is invalid: ${why}.`, {
+      retryable: false,
+      details: { reason: "INPUT_UNAVAILABLE" },
+    })
+  }
   if (response.action !== "accept" || !("schema" in request)) return response
   const content = withDefaults(request.schema, response.content)
   validateOrThrow(request.schema, content, `The answer to ${asker}`)

@@ -137,6 +137,18 @@ describe("the clock of a call", () => {
 })
 
 describe("a question that is not answered", () => {
+  test.each([undefined, null, "yes", { action: "yes" }])(
+    "is told what is wrong with an answer that is none: %j",
+    async (answer) => {
+      const { registry } = scene()
+      const requestInput = () => Promise.resolve(answer as InputResponse)
+      expect(await rejection(registry.execute("ask.delete", {}, { requestInput }))).toMatchObject({
+        code: "UNAVAILABLE",
+        message: `The answer to "ask.delete" is invalid: "action" must be "accept", "decline" or "cancel".`,
+      })
+    },
+  )
+
   test.each([
     ["after five minutes", {}, 5 * MINUTE],
     ["after the limit of the registry", { inputTimeout: 2000 }, 2000],
