@@ -1,9 +1,10 @@
 // The operations of a peer, whose calls are forwarded to it.
 import { keyForOthers } from "../core/call-policy.ts"
 import type { AnyOperation } from "../core/define.ts"
-import { repeatableLoss } from "../core/error-changes.ts"
+import { changedError, repeatableLoss } from "../core/error-changes.ts"
 import { isCallError, refusal, type CallError } from "../core/errors.ts"
 import { answererOf } from "../core/input-requests.ts"
+import { mapError } from "../core/map-error.ts"
 import { validateOptions, type OptionsSchema } from "../internal/options.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { isObject, isStrings } from "../internal/guards.ts"
@@ -246,6 +247,8 @@ function createForwarder(
     try {
       const link = await linkFor?.({ identity, operationId, signal })
       return link === undefined ? map : callMapOver(link)
+    } catch (error) {
+      throw changedError(mapError(error), { mayHaveExecuted: false })
     } finally {
       removeSignalListener(token, unsent)
     }

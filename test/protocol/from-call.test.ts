@@ -375,6 +375,24 @@ describe("fromCall", () => {
     expect(await first).toMatchObject({ done: true })
   })
 
+  test("says that nothing was executed if linkFor fails", async () => {
+    const pay = operation("shop.pay", { handler: () => 1 })
+    const [serving, calling] = createMemoryTransports()
+    await using _server = serveCalls(quietRegistry([pay]), { transport: serving })
+    await using gateway = quietRegistry()
+    const failures = [new Error("No vault"), new CallError("UNAVAILABLE", "No vault"), "text"]
+    const linkFor = async (): Promise<never> => {
+      await Promise.resolve()
+      throw failures[0]
+    }
+    await fromCall(calling, { registry: gateway, linkFor })
+    for (const code of ["EXECUTION_ERROR", "UNAVAILABLE", "UNKNOWN_ERROR"]) {
+      const error = await rejection(gateway.execute("shop.pay", {}))
+      expect(error).toMatchObject({ code, mayHaveExecuted: false })
+      failures.shift()
+    }
+  })
+
   test("says that nothing was executed if linkFor does not answer in time", async () => {
     const pay = operation("shop.pay", { handler: () => 1 })
     const [serving, calling] = createMemoryTransports()
