@@ -193,6 +193,7 @@ export class Catalog {
       this.#unindexed.delete(id)
       this.#index.add(documentOf(this.store.get(id) as OperationRecord))
     }
+    this.#index.prepare()
     return true
   }
 

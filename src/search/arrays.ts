@@ -32,6 +32,7 @@ export function mergeSorted(
   added: readonly number[],
   compare: (a: number, b: number) => number,
 ): Uint32Array {
+  if (numbers.length === 0) return Uint32Array.from(added)
   const merged = new Uint32Array(numbers.length + added.length)
   let copied = 0
   for (const [i, item] of added.entries()) {

@@ -57,6 +57,11 @@ export class Dictionary {
     return own === undefined ? terms : [own, ...terms]
   }
 
+  /** Sorts the words that are new, which the next search would do otherwise. */
+  sort(): void {
+    this.#inOrder()
+  }
+
   /** The terms that begin with `prefix`, itself included, in order. */
   startingWith(prefix: string): number[] {
     const sorted = this.#inOrder()

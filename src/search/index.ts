@@ -77,6 +77,12 @@ export class SearchIndex {
     return true
   }
 
+  /** Sorts what was added, so that the next search does not wait for it. */
+  prepare(): void {
+    this.#documents.inIdOrder()
+    this.#dictionary.sort()
+  }
+
   /**
    * The best matches of a query, best first; all documents by id if it is empty.
    *

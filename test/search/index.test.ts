@@ -13,6 +13,20 @@ function idsOf(index: SearchIndex, query: string, limit = Infinity): string[] {
   return index.search(query, { limit }).map((hit) => hit.id)
 }
 
+test("SearchIndex.prepare() changes no results, whenever it is called", () => {
+  const names = ["b.create", "a.created", "c.creation", "a.list", "b.lists"]
+  const found = (isPrepared: boolean): string[][] => {
+    const index = indexOf()
+    return names.map((id) => {
+      index.add({ id, description: "" })
+      if (isPrepared) index.prepare()
+      return [...idsOf(index, "create"), ...idsOf(index, ""), ...idsOf(index, "li")]
+    })
+  }
+  expect(found(true)).toEqual(found(false))
+  expect(() => indexOf().prepare()).not.toThrow()
+})
+
 describe("SearchIndex on input it did not expect", () => {
   test.each([undefined, null, 7, {}, ["a"]])("rejects %j as a query", (query) => {
     const index = indexOf("task.create")
