@@ -211,8 +211,12 @@ describe("PendingRequestMap.call", () => {
     expect(await rejection(map.call("a.b", {}, { deadline: clock.now() - 1 }))).toMatchObject({
       code: "TIMEOUT",
       mayHaveExecuted: false,
+      retryable: true,
     })
-    expect(await rejection(map.call("a.b", {}, { timeout: 0 }))).toMatchObject({ code: "TIMEOUT" })
+    expect(await rejection(map.call("a.b", {}, { timeout: 0 }))).toMatchObject({
+      code: "TIMEOUT",
+      retryable: true,
+    })
     expect(link.sent).toEqual([])
     void map.call("a.b", {}, { deadline: Number.POSITIVE_INFINITY }).catch(() => undefined)
     expect(link.of("call.requested")[0]?.timeout).toBe(Number.MAX_SAFE_INTEGER)

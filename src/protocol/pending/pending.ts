@@ -76,7 +76,8 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     }
     this.#resolveTimeout(deadline)
     if (this.#timeout <= 0) {
-      return this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
+      const terms = { ...NOT_SENT, retryable: true }
+      return this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", terms))
     }
     endpoint.pending.add(this)
     this.#sent = 1
