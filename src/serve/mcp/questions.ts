@@ -102,7 +102,13 @@ export function liveInput(
     const wire = wireQuestion(request)
     const { peer } = exchange
     const missing = missingCapabilities(wire, peer.capabilities)
-    if (missing !== undefined) throw capabilityRequired(missing, lacking(tool, wire, missing))
+    if (missing !== undefined) {
+      const message =
+        peer.capabilities === undefined
+          ? `"${tool}" has to ask its caller (${wire.method}), which clients up to 2025-11-25 cannot answer without a session. Use a newer client, or a server without \`sessions: false\`.`
+          : lacking(tool, wire, missing)
+      throw capabilityRequired(missing, message)
+    }
     const reaction = await peer.ask(exchange, named(wire), timeout)
     switch (reaction.is) {
       case "ended":
