@@ -212,6 +212,21 @@ describe("a ticket", () => {
     }
   })
 
+  test("is for the files of an input, with their names, which the handler reads afterwards", async () => {
+    const { signer, verifier } = setup()
+    const file = (text: string, name: string): File =>
+      new File([text], name, { type: "text/plain" })
+    const ticket = await signer.sign(ada, { ...subject, input: { photo: file("meow", "ä.txt") } })
+    const photo = file("meow", "ä.txt")
+    expect(await verifier.verify(ticket, { ...subject, input: { photo } })).toMatchObject(ada)
+    expect(await photo.text()).toBe("meow")
+    for (const changed of [file("woof", "ä.txt"), file("meow", "b.txt")]) {
+      await expect(
+        verifier.verify(ticket, { ...subject, input: { photo: changed } }),
+      ).rejects.toMatchObject({ code: "UNAUTHENTICATED" })
+    }
+  })
+
   test("is not valid for an input that cannot be read completely", async () => {
     const { signer, verifier } = setup()
     const ticket = await signer.sign(ada, subject)

@@ -2,6 +2,7 @@ import { isRecord, isStrings, isText } from "../../../internal/guards.ts"
 import { toBase64 } from "../../../internal/base64.ts"
 import { frozenCopy } from "../../../internal/frozen.ts"
 import { encodeValue } from "../../../core/envelope-codec.ts"
+import { encodeSoon } from "../../../core/unread-file.ts"
 import type { Identity } from "../../../core/types.ts"
 import { wallTimeOf } from "../../../internal/clock.ts"
 import type { Clock } from "../../../internal/platform.ts"
@@ -51,7 +52,7 @@ export function readClaims(payload: Readonly<Record<string, unknown>>): TicketCl
  * Throws a `CallError` for an input that cannot be sent.
  */
 export async function inputHash(input: unknown): Promise<string> {
-  const { value, binary } = encodeValue(input)
+  const { value, binary } = await encodeSoon(() => encodeValue(input))
   const text = (JSON.stringify(value, sorted) as string | undefined) ?? ""
   // No JSON has a line break outside of its strings: the two parts cannot be confused.
   return await hashOf(binary === undefined ? text : `${text}\n${JSON.stringify(binary, sorted)}`)
