@@ -232,7 +232,7 @@ describe("Node", () => {
     "from-openapi": [17, 781],
     "from-standard-schema": [6, 266],
     http: [3, 86],
-    index: [19, 791],
+    index: [19, 792],
     nats: [9, 225],
     node: [26, 888],
     otel: [6, 120],
