@@ -82,7 +82,7 @@ async function ask(
 /** An error of a hub, with what to do about it. */
 export function withCure<TError>(error: TError, hub: string): TError | CallError {
   if (!isCallError(error, "UNAUTHENTICATED")) return error
-  const cure = `The hub at ${hub} needs a credential: set OPERATIONS_TOKEN, or give --token.`
+  const cure = `The hub at ${hub} needs a credential; set OPERATIONS_TOKEN, or give --token.`
   return changedError(error, { message: `${error.message}\n${cure}` })
 }
 
