@@ -29,7 +29,8 @@ const ACTIONS: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"])
 /**
  * An answer whose content matches the schema of its question; missing fields have their defaults.
  *
- * Throws `VALIDATION_ERROR` for other content, and `UNAVAILABLE` for what is no answer. `asker` is the one that asked, such as `"task.create"`.
+ * Throws `VALIDATION_ERROR` for other content, and `UNAVAILABLE` for a value without a valid action. `asker` is the one that
+ * asked, such as `"task.create"`.
  */
 export function checkedAnswer(
   request: InputRequest,

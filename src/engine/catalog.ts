@@ -74,7 +74,7 @@ export class Catalog {
   readonly store: RecordStore = new RecordStore()
   readonly #options: CatalogOptions
   readonly #listeners = new Listeners<RegistryChange>()
-  /** Changes that listeners have not heard of yet. */
+  /** Changes that are being reported, in order. */
   readonly #changes: RegistryChange[] = []
   #index: SearchIndex | undefined
   /** Ids of operations that are new or changed since the index was last updated. */
@@ -245,7 +245,7 @@ export class Catalog {
     if (this.store.get(id) !== undefined) throw alreadyRegistered(id, "is already registered")
   }
 
-  /** A change that a listener makes follows the one that it heard of, for the other listeners, too. */
+  /** Reports a change to every listener; one that a listener makes is reported after the current one. */
   #notify(change: RegistryChange): void {
     if (this.#changes.push(change) > 1) return
     const { logger } = this.#options

@@ -91,7 +91,7 @@ export interface SourceDetails {
   /** The last lines that the process of an MCP server wrote to stderr, without known secrets. */
   readonly stderr?: string | undefined
   readonly missing: readonly MissingCredential[]
-  /** The workers behind a broker, how many calls each runs, and when it was last heard. */
+  /** The workers behind a broker, how many calls each runs, and when it was last seen. */
   readonly workers?: readonly WorkerStats[] | undefined
   /** What the last reload changed. */
   readonly changes?: SourceChanges | undefined

@@ -173,7 +173,7 @@ describe("A call whose caller cannot be asked", () => {
     expect(ran).toHaveBeenCalledTimes(1)
   })
 
-  test("gets the outcome of the call whose idempotency key it repeats, and nobody is asked again", async () => {
+  test("gets the outcome of the call whose idempotency key it repeats, without a second approval", async () => {
     const ran = vi.fn((input: unknown) => input)
     const clock = createManualClock()
     const resilience = { idempotency: { ttl: 60_000 } }

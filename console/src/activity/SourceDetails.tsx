@@ -52,10 +52,10 @@ export function SourceDetails({
       {workers !== undefined && (
         <section>
           <h3>Workers</h3>
-          {workers.length === 0 && <p className="muted">None that the hub has heard of.</p>}
+          {workers.length === 0 && <p className="muted">The hub knows of no workers.</p>}
           {workers.map(({ address, calls, silentFor, state: condition }) => (
             <p key={address}>
-              <code>{address}</code> {condition}, runs {formatCount(calls, "call")}, last heard{" "}
+              <code>{address}</code> {condition}, runs {formatCount(calls, "call")}, last seen{" "}
               {formatDuration(silentFor)} ago
             </p>
           ))}

@@ -67,8 +67,9 @@ export function cellOf(value: unknown): Cell {
   }
   if (typeof value !== "string") return { text: title }
   // JavaScript reads 30 February as 1 March.
-  const isDay = new Date(value.slice(0, 10)).getUTCDate() === Number(value.slice(8, 10))
-  if (isDay && MOMENT.test(value) && !Number.isNaN(Date.parse(value))) {
+  const isDay = (): boolean =>
+    new Date(value.slice(0, 10)).getUTCDate() === Number(value.slice(8, 10))
+  if (MOMENT.test(value) && isDay() && !Number.isNaN(Date.parse(value))) {
     return { text: new Date(value).toLocaleString(), title }
   }
   return { text: title, title: value.slice(0, 1000), href: safeHref(value) }

@@ -81,7 +81,7 @@ describe.skipIf(noBrowser)("repairing sources", () => {
     await page.getByRole("link", { name: "Sources", exact: true }).click()
     const card = page.getByRole("article", { name: "Source local" })
     await button(card, "Details").click()
-    await expectShown(card.getByText("w1 alive, runs 3 calls, last heard 400 ms ago"))
+    await expectShown(card.getByText("w1 alive, runs 3 calls, last seen 400 ms ago"))
     expect(await axeFindings(page)).toEqual([])
     await page.unrouteAll({ behavior: "ignoreErrors" })
   })
